@@ -95,7 +95,8 @@ pub mod surveyed;
 
 pub use fsin_core::network::Network;
 pub use fsin_core::{
-    capture, couple, difference, failures, family, network, route, run, stats, text_file, topology, view, watch, words,
+    activity, capture, couple, difference, failures, family, network, route, run, stats, text_file, topology, view,
+    watch, words,
 };
 pub use fsin_experiment::result::{Figure, RunResult};
 pub use fsin_experiment::{self as experiment, result, sweep};

@@ -7,7 +7,7 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("vcs", &["4"]),
     ("routing", &["bubble:oblivious", "adaptive", "dor", "shortest"]),
     ("routes", &["routes.csv"]),
-    ("order", &["dir"]),
+    ("order", &["dir", "long"]),
     ("faults", &["1"]),
     ("fault-ways", &["1"]),
     ("fail", &["link:1-2@0", "node:1@0"]),

@@ -66,6 +66,7 @@
 //! # }
 //! ```
 
+pub mod activity;
 pub mod capture;
 pub mod couple;
 pub mod difference;

@@ -228,7 +228,7 @@ pub fn execute_over(
     let links = topology.map(|topology| links(&**topology, &outcome.crossings));
     let collectives = driver.collectives_measured(experiment.pace.cycle.0);
     let mut timeline = driver.driven.timeline().to_vec();
-    if driver.whole.is_some() && !timeline.is_empty() {
+    if !driver.known.is_empty() && !timeline.is_empty() {
         timeline.extend(collectives.iter().flat_map(CollectiveRecord::spans));
     }
     let notes = driver.notes;

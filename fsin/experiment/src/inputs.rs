@@ -50,9 +50,9 @@ impl Inputs {
         let fail = settings.value("fail").filter(|_| experiment.effective().iter().any(|(key, _)| key.name == "fail"));
         let fail = fail.and_then(failures::file).map(|path| settings.folder_of("fail").join(path));
         // The events of an OTF2 archive are beside its anchor file.
-        let whole = |path: &Path| match path.parent() {
-            Some(folder) if is_anchor(path) => Path::new(".").join(folder),
-            _ => path.to_owned(),
+        let whole = |path: PathBuf| match path.parent() {
+            Some(folder) if is_anchor(&path) => Path::new(".").join(folder),
+            _ => path,
         };
         let named = workload.files().into_iter().map(whole);
         let routes = experiment.effective().into_iter().find(|(key, _)| key.name == "routes");
@@ -118,7 +118,7 @@ pub fn without_folders(key: &str, value: String) -> String {
         "fail" => failures::file(&value).map(|path| name_of(path).display().to_string()),
         "traffic" => Some(traffic::with_files(&value, name_of)),
         "size" => Some(size::with_files(&value, name_of)),
-        "kernel" => Some(kernels::with_file(&value, name_of)),
+        "kernel" => Some(kernels::with_files(&value, name_of)),
         _ => None,
     }
     .unwrap_or(value)

@@ -261,13 +261,13 @@ impl Experiment {
                     let folder = self.settings.folder_of("traffic");
                     trgen::synthetic::traffic::with_files(&value, |name| absolute(&folder.join(name)))
                 }
-                _ if key.name == "kernel" => {
-                    let folder = self.settings.folder_of("kernel");
-                    kernels::with_file(&value, |name| absolute(&folder.join(name)))
-                }
                 _ if key.name == "size" => {
                     let folder = self.settings.folder_of("size");
                     trgen::synthetic::size::with_files(&value, |name| absolute(&folder.join(name)))
+                }
+                _ if key.name == "kernel" => {
+                    let folder = self.settings.folder_of("kernel");
+                    trgen::trace::kernels::with_files(&value, |name| absolute(&folder.join(name)))
                 }
                 _ if key.name == "topology" => {
                     let folder = self.settings.folder_of("topology");

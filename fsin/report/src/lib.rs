@@ -9,6 +9,7 @@ use fsin_experiment::result::{self, RunResult};
 use fsin_experiment::sweep::Collected;
 
 #[cfg(feature = "plots")]
+mod activity;
 mod legible;
 mod letters;
 mod lines;
@@ -22,6 +23,7 @@ mod table;
 mod timeline;
 
 #[cfg(feature = "plots")]
+pub use activity::{activity_csv, activity_svg};
 pub use legible::{Illegible, illegible};
 pub use links::link_pictures;
 pub use page::{Baseline, Subject, page};

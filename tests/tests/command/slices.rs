@@ -9,6 +9,18 @@ use serde_json::Value;
 use tests::command::run;
 use tests::shared::shared_file;
 
+/// The result of a run with these words.
+fn result(words: &str) -> Value {
+    let output = run(Path::new("."), &format!("run {words} --quiet --format json"));
+    assert!(output.status.success(), "{words}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// A slice with routers as in the sketches whose figures are below, and six injectors.
+fn slice(name: &str, injection: &str) -> String {
+    format!("--topology tpu:{name} --vcs 6 --queue 4 --injectors 6 --injection {injection}")
+}
+
 fn topology(spec: &str) -> Value {
     let output = run(Path::new("."), &format!("topology {spec} --format json"));
     assert!(output.status.success(), "{spec}: {}", String::from_utf8_lossy(&output.stderr));
@@ -52,5 +64,142 @@ fn slices_that_do_not_twist_are_refused() {
         let words = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{spec}: {words}");
         assert!(words.contains("does not twist") && words.contains("n x n x 2n"), "{spec}: {words}");
+    }
+}
+
+/// Accepted loads of an independent sketch.
+#[test]
+fn slices_accept_the_loads_of_the_sketch() {
+    for (name, injection, accepted) in [
+        ("4x4x8", "dor", 0.979),
+        ("4x4x8", "shortest", 0.920),
+        ("4x4x8_twisted", "dor", 1.535),
+        ("4x4x8_twisted", "longest-path", 1.669),
+        ("4x4x8_twisted", "shortest", 1.688),
+    ] {
+        let result = result(&format!("{} --load 3", slice(name, injection)));
+        let found = result["accepted_load_phits_per_node_cycle"].as_f64().unwrap();
+        assert!((found / accepted - 1.0).abs() < 0.02, "{name}, {injection}: {found}, not {accepted}");
+    }
+}
+
+/// The share of its bound at which an all-to-all runs.
+fn share(slice: &str, kernel: &str) -> f64 {
+    let result = result(&format!("{slice} --kernel all-to-all:{kernel}"));
+    let figure = |name: &str| result[name].as_f64().unwrap_or_else(|| panic!("{name} in {result:#}"));
+    figure("completion_bound_cycles") / figure("completion_cycles")
+}
+
+#[test]
+fn packets_in_turn_bring_an_all_to_all_to_its_bound() {
+    let of = |name: &str, injection: &str, kernel: &str| share(&slice(name, injection), kernel);
+    let in_turn = "bytes=1024,piece=packet,interleave=all";
+    for (name, injection) in [("4x4x8", "dor"), ("4x4x8_twisted", "shortest")] {
+        for order in ["ring", "pairwise", "latin", "shuffled"] {
+            let found = of(name, injection, &format!("order={order},{in_turn}"));
+            assert!(found > 0.94, "{name}, {order}: {found}");
+        }
+    }
+    let whole = of("4x4x8_twisted", "shortest", "bytes=1024");
+    let few = of("4x4x8_twisted", "shortest", "bytes=1024,piece=packet,interleave=8");
+    assert!(whole < 0.65 && whole < few && few < 0.9, "{whole}, {few}");
+}
+
+#[test]
+fn a_slice_says_its_routes_and_interface() {
+    let of = |words: &str| {
+        let result = result(&format!("{words} --load 0.2 --cycles 200"));
+        let setting = |name: &str| result["experiment"][name].to_string().trim_matches('"').to_owned();
+        ["order", "interface", "injectors", "injection"].map(setting)
+    };
+    let own = |settings: [&str; 4]| settings.map(str::to_owned);
+    assert_eq!(of("--topology tpu:4x4x8"), own(["long", "per-port", "6", "dor"]));
+    assert_eq!(of("--topology torus:4x4x8"), own(["dim", "serial", "1", "shortest"]));
+    assert_eq!(of("--topology tpu:4x4x8 --order dim --interface serial"), own(["dim", "serial", "1", "shortest"]));
+    assert_eq!(of("--topology tpu:4x4x8 --injectors 6"), own(["long", "serial", "6", "shortest"]));
+    // The same order where the long axis is the first, or is asked for.
+    let digest = |words: &str| result(&format!("{words} --load 0.2 --cycles 200"))["digest"].clone();
+    let plain = "--interface serial --topology";
+    assert_eq!(digest(&format!("{plain} tpu:4x4x8")), digest(&format!("{plain} torus:4x4x8 --order long")));
+    assert_ne!(digest(&format!("{plain} tpu:4x4x8")), digest(&format!("{plain} torus:4x4x8")));
+    assert_eq!(digest(&format!("{plain} tpu:8x4")), digest(&format!("{plain} torus:8x4")));
+}
+
+/// The busiest link of every table's row: with one path for each pair, and with pairs that divide over several.
+#[test]
+fn routes_have_the_busiest_links_of_the_table() {
+    let Some(table) = shared_file("reference/fabrics-slices.csv") else { return };
+    let mut rows = 0;
+    for row in csv::Reader::from_path(table).unwrap().deserialize() {
+        let row: BTreeMap<String, String> = row.unwrap();
+        if row["nodes"].parse::<u32>().unwrap() > 200 {
+            continue;
+        }
+        let output = run(Path::new("."), &format!("routes --topology tpu:{} --balance --format json", row["slice"]));
+        let routes: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let single: f64 = row["link_load_max_single_path"].parse().unwrap();
+        let found = routes["link_load_max"].as_f64().unwrap();
+        assert!((single..=single * 1.05).contains(&found), "{found}, {row:?}");
+        let split = routes["link_load_max_split"].as_f64().unwrap();
+        assert_eq!(format!("{split:.4}"), row["link_load_max_split"], "{row:?}");
+        rows += 1;
+    }
+    assert!(rows > 5, "{rows}");
+}
+
+#[test]
+fn balanced_routes_bring_an_all_to_all_near_its_bound() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |words: &str| {
+        let output = run(folder.path(), words);
+        assert!(output.status.success(), "{words}: {}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    };
+    at("routes --topology tpu:4x4x8_twisted --balance -o balanced.csv.gz");
+    let kernel = "--kernel all-to-all:bytes=1024,piece=packet,interleave=all";
+    let line = format!("run --topology tpu:4x4x8_twisted --routes balanced.csv.gz --vcs 4 {kernel} -q --format json");
+    let result: Value = serde_json::from_slice(&at(&line)).unwrap();
+    let figure = |name: &str| result[name].as_f64().unwrap();
+    let share = figure("completion_bound_cycles") / figure("completion_cycles");
+    assert!(share > 0.9, "{share}");
+}
+
+#[test]
+fn activity_shows_links_that_idle_at_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = |kernel: &str, file: &str| {
+        let slice = slice("4x4x8_twisted", "shortest");
+        run(folder.path(), &format!("run {slice} --kernel all-to-all:{kernel} --link-loads --activity {file} -q"))
+    };
+    // The mean share of links that are idle or carry less than half of what they can.
+    let slack = |kernel: &str| {
+        let output = of(kernel, "activity.csv");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let mut lines = csv::Reader::from_path(folder.path().join("activity.csv")).unwrap();
+        let rows: Vec<BTreeMap<String, f64>> = lines.deserialize().map(Result::unwrap).collect();
+        let sums = rows.iter().map(|row| row["links_idle"] + row["links_below_half"]);
+        for row in &rows {
+            let of = |prefix: &str| -> f64 {
+                row.iter().filter(|(name, _)| name.starts_with(prefix)).map(|(_, share)| share).sum()
+            };
+            assert!((of("links_") - 1.0).abs() < 1e-9 && (of("nodes_") - 1.0).abs() < 1e-9, "{row:?}");
+        }
+        assert!(rows.windows(2).all(|pair| pair[0]["end_cycle"] == pair[1]["begin_cycle"]), "{rows:?}");
+        sums.sum::<f64>() / rows.len() as f64
+    };
+    let (whole, in_turn) = (slack("bytes=1024"), slack("bytes=1024,piece=packet,interleave=all"));
+    assert!(whole > 2.0 * in_turn, "{whole}, {in_turn}");
+    assert!(of("bytes=64", "activity.svg").status.success());
+    assert!(std::fs::read_to_string(folder.path().join("activity.svg")).unwrap().contains("share of links"));
+    for (words, fault) in [
+        ("--topology torus:4x4 --activity a.csv", "needs the loads of links"),
+        ("--topology torus:4x4 --link-loads --activity a.png", "is .svg or .csv"),
+        ("--topology torus:4x4 --link-loads --activity a.csv --monitor unix:x", "one observer"),
+        ("--network wormhole --topology torus:4x4 --link-loads --activity a.csv", "packets of one length"),
+        ("--network constant-delay --nodes 4 --activity a.csv", "packets of one length"),
+    ] {
+        let output = run(folder.path(), &format!("run --load 0.1 --cycles 100 {words}"));
+        let said = String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(output.status.code() == Some(2) && said.contains(fault), "{words}: {said}");
     }
 }

@@ -37,8 +37,7 @@ fn spec(geometry: &Geometry) -> String {
 
 /// Each task of a kernel as a guest; guests connect in the order of their numbers times `stride`, modulo their count.
 fn tasks(kernel: &str, geometry: &Geometry, stride: usize) -> Vec<(Config, Part)> {
-    let program =
-        kernels::parse_seeded(kernel, geometry.nodes(), Some(geometry), 1).expect("what the test is made of is right");
+    let program = kernels::parse(kernel, geometry.nodes(), Some(geometry)).expect("what the test is made of is right");
     guests(program, stride)
 }
 
@@ -66,8 +65,8 @@ struct Played {
 impl Played {
     fn new(kernel: &'static str, sizes: &[u32]) -> Self {
         let geometry = Geometry::new(sizes).expect("what the test is made of is right");
-        let program = kernels::parse_seeded(kernel, geometry.nodes(), Some(&geometry), 1)
-            .expect("what the test is made of is right");
+        let program =
+            kernels::parse(kernel, geometry.nodes(), Some(&geometry)).expect("what the test is made of is right");
         let replayed = Replayed::of(program, &spec(&geometry), RouterParams::default(), 1.0);
         Self { kernel, geometry, replayed }
     }

@@ -438,6 +438,12 @@ impl<'a> Call<'a> {
         self.component.name
     }
 
+    /// The component itself.
+    #[must_use]
+    pub const fn component(&self) -> &'static Component {
+        self.component
+    }
+
     /// The text that was parsed.
     #[must_use]
     pub fn text(&self) -> &'a str {

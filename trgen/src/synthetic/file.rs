@@ -1,4 +1,4 @@
-//! Numbers from files that a pattern or a size law names.
+//! Numbers from files that a pattern or a size law names; names of files in texts of components.
 //!
 //! Numbers are separated by blanks, commas or semicolons; `#` begins a comment. A relative path is relative to the
 //! folder of the experiment file that contains the word, else to the working directory. A table of pairs begins with
@@ -12,9 +12,9 @@ use super::spatial::PatternContext;
 use crate::catalog::SpecError;
 
 /// The files named in an expression: the byte position of each name, quoted or not, and the name.
-pub(super) fn collect(expr: &Expr, found: &mut Vec<(usize, String)>) {
+pub(crate) fn collect(expr: &Expr, found: &mut Vec<(usize, String)>) {
     let reads = |word: &str| match expr.name.as_str() {
-        "matrix" | "rates" | "population" | "histogram" => true,
+        "matrix" | "rates" | "population" | "histogram" | "file" => true,
         "cdf" => !size::is_built_in(word),
         _ => false,
     };

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use trgen::Geometry;
 use trgen::TaskId;
 use trgen::catalog::Component;
-use trgen::trace::kernels::{self, MOST_MESSAGES};
+use trgen::trace::kernels::{self, KernelContext, MOST_MESSAGES};
 use trgen::trace::program::{Event, Program, Tag, TagFilter};
 
 fn program(text: &str) -> Program {
@@ -311,7 +311,10 @@ fn gathers_and_all_to_alls_bring_every_block_to_its_place() {
 
 #[test]
 fn random_kernels_draw_evenly_and_by_seed() {
-    let program = |seed| kernels::parse_seeded("gups:tasks=20,messages=5000", 20, None, seed).unwrap();
+    let program = |seed| {
+        kernels::parse_in("gups:tasks=20,messages=5000", &KernelContext { seed, ..KernelContext::new(20, None) })
+            .unwrap()
+    };
     let receivers = |program: &Program| -> Vec<u32> {
         let sends = program.tasks[7].iter().filter_map(|event| match event {
             Event::Send(send) => Some(send.to.0),
@@ -424,7 +427,7 @@ fn matrices_of_unequal_blocks_come_from_a_file() {
     let program = kernels::parse(&text, 64, None).unwrap();
     let totals = program.totals();
     assert_eq!((program.tasks.len(), totals.point_to_point_messages, totals.point_to_point_bytes), (3, 10, 40));
-    let record = kernels::collective(&text, 64, None).unwrap().unwrap();
+    let record = kernels::collectives(&text, 64, None).unwrap().remove(0);
     // 25 and 7 bytes of three tasks.
     assert_eq!((record.size, record.calls, record.bytes), (3, 4, 32 / 2 / 3));
     for (wrong, what) in

@@ -107,7 +107,13 @@ impl Units {
     /// Number of packets that a message of this many bytes is cut into; a message of 0 bytes is one packet.
     #[must_use]
     pub fn packets_of(&self, bytes: u64) -> u64 {
-        bytes.div_ceil(u64::from(self.packet_phits) * u64::from(self.phit_bytes)).max(1)
+        bytes.div_ceil(self.packet_bytes()).max(1)
+    }
+
+    /// \[bytes\] Payload of the longest packet.
+    #[must_use]
+    pub fn packet_bytes(&self) -> u64 {
+        u64::from(self.packet_phits) * u64::from(self.phit_bytes)
     }
 }
 

@@ -123,6 +123,8 @@ impl Ring {
 /// What a grid of routers consists of.
 struct Plan {
     rings: Vec<Ring>,
+    /// The dimensions in the order of routes.
+    order: Vec<usize>,
     /// By router and dimension: the coordinate.
     coordinates: Vec<u16>,
 }
@@ -132,23 +134,27 @@ impl Plan {
     fn direct(topology: &dyn Topology) -> Self {
         let nodes = (0..topology.nodes()).map(NodeId::at);
         let coordinates = nodes.flat_map(|node| topology.geometry().coordinates(node)).map(|at| at as u16).collect();
-        Self { rings: rings(topology), coordinates }
+        let rings = rings(topology);
+        Self { order: topology.usual().order.dimensions(rings.len()), rings, coordinates }
     }
 
     /// The switches of an indirect cube or concentrated mesh.
     fn of_switches(cube: &Cube) -> Self {
         let lattice = &cube.lattice;
         let ring = |&size: &u32| Ring { size, wraps: cube.wraps, ways: 2 };
+        let order = (0..lattice.sizes.len()).collect();
         let coordinates = lattice.switches().flat_map(|switch| lattice.coordinates(switch).map(|at| at as u16));
-        Self { rings: lattice.sizes.iter().map(ring).collect(), coordinates: coordinates.collect() }
+        Self { rings: lattice.sizes.iter().map(ring).collect(), order, coordinates: coordinates.collect() }
     }
 }
 
 /// Routes of a grid.
 #[derive(Debug)]
 pub struct Grid {
-    /// The dimensions, in order.
+    /// By dimension.
     rings: Vec<Ring>,
+    /// The dimensions in the order of routes.
+    order: Vec<usize>,
     /// By router and dimension: the coordinate.
     coordinates: Vec<u16>,
     /// How the channels of a ring are divided into classes.
@@ -206,7 +212,7 @@ impl RoutingFunction for Grid {
         }
         let mut escape = None;
         let (here, there) = (self.coordinates(at.here), self.coordinates(at.home));
-        for dimension in (0..self.rings.len()).filter(|&dimension| here[dimension] != there[dimension]) {
+        for &dimension in self.order.iter().filter(|&&dimension| here[dimension] != there[dimension]) {
             let ends = (here[dimension].into(), there[dimension].into());
             let positive = self.rings[dimension].is_positive(ends, || draw.draw(TIE + dimension as u32, 2) == 0);
             let port = self.port(dimension, positive);
@@ -244,6 +250,7 @@ impl Grid {
             ways: plan.rings.first().map_or(1, |ring| ring.ways),
             has_rings: plan.rings.iter().any(|ring| ring.is_cycle()),
             rings: plan.rings.clone(),
+            order: plan.order.clone(),
             coordinates: plan.coordinates.clone(),
             classes: build.rings,
             adaptive: build.adapts(1 + usize::from(plan.rings.iter().any(|ring| ring.is_cycle()))),
@@ -267,7 +274,8 @@ impl Grid {
     #[inline(always)]
     pub fn dimension_order(&self, at: &Visit, draw: &mut impl Draw) -> Hop {
         let (here, there) = (self.coordinates(at.here), self.coordinates(at.home));
-        let dimension = here.iter().zip(there).position(|(here, there)| here != there).unwrap_or(0);
+        let is_left = |&dimension: &usize| here[dimension] != there[dimension];
+        let dimension = self.order.iter().copied().find(is_left).unwrap_or(0);
         let (here, to) = (u32::from(here[dimension]), u32::from(there[dimension]));
         // In dimension order, a packet enters a dimension at the coordinate of its source.
         let from = self.coordinates(at.first)[dimension].into();

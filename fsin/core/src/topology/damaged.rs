@@ -8,7 +8,7 @@ use trgen::phrase;
 use trgen::rng::{Purpose, mix2, pick};
 use trgen::{Geometry, NodeId};
 
-use super::{DeadLink, Faults, Offsets, Port, Shape, Topology};
+use super::{DeadLink, Faults, Offsets, Port, Shape, Topology, Usual};
 
 /// Maximum number of nodes: unreachable pairs are searched one by one.
 const MAX_NODES: usize = 4096;
@@ -153,6 +153,10 @@ impl Topology for Damaged {
 
     fn dead_links(&self) -> Vec<DeadLink> {
         self.whole.dead_links().into_iter().chain(self.links.iter().copied()).collect()
+    }
+
+    fn usual(&self) -> Usual {
+        self.whole.usual()
     }
 
     fn shape(&self) -> Shape {

@@ -6,6 +6,9 @@ use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::{Geometry, NodeId};
 
+use crate::interface::Interface;
+use crate::route::Order;
+
 mod cayley;
 mod circulant;
 mod damaged;
@@ -13,6 +16,8 @@ mod distances;
 mod flow;
 mod grid;
 mod rows;
+mod slice;
+mod split;
 mod survey;
 pub mod switched;
 mod table;
@@ -24,6 +29,7 @@ pub(crate) use damaged::{damaged, links_both_ways};
 pub use distances::Distances;
 pub use grid::Grid;
 pub use rows::{Rows, port_name};
+pub use split::least_busiest_load;
 pub use survey::{Cut, Survey, capacity, cuts, links_of};
 pub use switched::{Switched, file, with_file};
 pub use table::{Kind, Row, TOPOLOGIES, parse, row};
@@ -161,10 +167,24 @@ pub trait Topology: Debug + Send + Sync {
         0
     }
 
+    /// What simulations of this network use unless told otherwise.
+    fn usual(&self) -> Usual {
+        Usual { order: Order::Dimension, interface: Interface::Serial }
+    }
+
     /// Dimensions and directions: all that port arithmetic needs.
     fn shape(&self) -> Shape {
         Shape::direct(self.geometry().sizes().len(), self.ways())
     }
+}
+
+/// Properties of the machines in which a network is found, which simulations of it use unless told otherwise.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Usual {
+    /// The order in which deterministic and escape routes take their hops.
+    pub order: Order,
+    /// The interface of a node.
+    pub interface: Interface,
 }
 
 /// The number of dimensions, and of directions in each; or the number of ports of a switch.

@@ -3,7 +3,7 @@
 use trgen::catalog::{Component, Described, ErrorKind, SpecError, Table};
 use trgen::phrase;
 
-use super::{Switched, Topology, circulant, grid, switched, twisted};
+use super::{Switched, Topology, circulant, grid, slice, switched, twisted};
 
 /// A topology, or the error of its specification.
 type Built = Result<Box<dyn Topology>, SpecError>;
@@ -47,7 +47,7 @@ pub static TOPOLOGIES: Table<Row> = Table::new(
         &grid::TORUS,
         &grid::MESH,
         &twisted::TWISTED,
-        &twisted::TPU,
+        &slice::TPU,
         &grid::HYPERCUBE,
         &circulant::CIRCULANT,
         &circulant::MIDIMEW,

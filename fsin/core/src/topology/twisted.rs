@@ -4,8 +4,8 @@ use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
 use trgen::{Geometry, NodeId};
 
 use super::cayley::{Cayley, MAX_NODES, Step};
-use super::grid::{Grid, SIZES};
-use super::{Kind, MAX_DIMENSIONS, Offsets, Row, Topology, check_once, number};
+use super::grid::SIZES;
+use super::{Kind, MAX_DIMENSIONS, Offsets, Row, check_once, number};
 
 /// Row of `twisted`.
 pub(super) const TWISTED: Row = Row {
@@ -28,30 +28,6 @@ pub(super) const TWISTED: Row = Row {
     kind: Kind::Direct,
     example: "twisted:8x4:4",
     build: |words, ways| Ok(Box::new(twisted(words, ways)?)),
-};
-
-/// Row of `tpu`.
-pub(super) const TPU: Row = Row {
-    component: Component {
-        name: "tpu",
-        about: "slice of a pod by its name, tpu:4x4x8 or tpu:4x4x8_twisted: the torus of these sizes, or the twisted torus that joins \
-                two or four cubes of the shortest side; it stands for the torus:... or twisted:... that results name",
-        parameters: &[
-            SIZES,
-            Parameter {
-                name: "_twisted",
-                about: "after the sizes, of slices n x 2n, n x n x 2n and n x 2n x 2n with n a multiple of 4: wraps of the shorter axes \
-                        shift the longer ones by n",
-                range: "",
-                default: "",
-            },
-        ],
-        source: "Jouppi et al., TPU v4: An Optically Reconfigurable Supercomputer, ISCA 2023; Camara et al., Twisted torus topologies for \
-                 enhanced interconnection networks, TPDS 21(12), 2010",
-    },
-    kind: Kind::Direct,
-    example: "tpu:4x4x8_twisted",
-    build: slice,
 };
 
 /// Row of `spinnaker`.
@@ -77,7 +53,7 @@ pub(super) const SPINNAKER: Row = Row {
 const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// The sizes in a text such as `8x4`.
-fn sizes(spec: &str, words: &str, example: &str) -> Result<Geometry, SpecError> {
+pub(super) fn sizes(spec: &str, words: &str, example: &str) -> Result<Geometry, SpecError> {
     let parsed: Vec<u32> = words.split('x').map(|word| number(spec, word, example)).collect::<Result<_, _>>()?;
     let geometry = Geometry::new(&parsed).filter(|geometry| geometry.nodes() <= MAX_NODES);
     geometry.filter(|_| parsed.iter().all(|size| (1..=32_767).contains(size))).ok_or_else(|| {
@@ -98,7 +74,7 @@ fn check_ways(ways: usize) -> Result<(), SpecError> {
 }
 
 /// Parses `16x8:8`, or `8x8x4:yx=4,zx=2`.
-fn twisted(words: &str, ways: usize) -> Result<Cayley, SpecError> {
+pub(super) fn twisted(words: &str, ways: usize) -> Result<Cayley, SpecError> {
     const EXAMPLE: &str = "twisted:8x4:4";
     let spec = format!("twisted:{words}");
     let (before, skews) = words.split_once(':').unwrap_or((words, ""));
@@ -153,29 +129,6 @@ fn twisted(words: &str, ways: usize) -> Result<Cayley, SpecError> {
     let unit = |dimension: usize| (0..n).map(|coordinate| i64::from(coordinate == dimension)).collect();
     let steps: Vec<Step> = (0..n).map(|dimension| Step { by: unit(dimension), is_across: false }).collect();
     Cayley::new(spec, geometry, (shifts, order), &steps, ways)
-}
-
-/// Parses `4x4x8`, or `4x4x8_twisted`: the torus or twisted torus that it means.
-fn slice(words: &str, ways: usize) -> Result<Box<dyn Topology>, SpecError> {
-    let Some(given) = words.strip_suffix("_twisted") else {
-        return Ok(Box::new(Grid::parse("torus", words, true, ways)?));
-    };
-    let spec = format!("tpu:{words}");
-    let geometry = sizes(&spec, given, "tpu:4x4x8_twisted")?;
-    let n = geometry.sizes()[0];
-    let skews = match *geometry.sizes() {
-        [_, y] if y == 2 * n => format!("xy={n}"),
-        [_, y, z] if y == n && z == 2 * n => format!("xz={n},yz={n}"),
-        [_, y, z] if y == 2 * n && z == 2 * n => format!("xy={n},xz={n}"),
-        _ => String::new(),
-    };
-    if skews.is_empty() || !n.is_multiple_of(4) {
-        let what = format!("a slice `{spec}` does not twist");
-        let remedy = "slices that do are n x 2n, n x n x 2n and n x 2n x 2n with n a multiple of 4, shortest axis first; any torus twists as \
-                      twisted:SIZES:SKEWS";
-        return Err(SpecError::new(ErrorKind::Conflict, what, remedy));
-    }
-    Ok(Box::new(twisted(&format!("{given}:{skews}"), ways)?))
 }
 
 /// The dimensions in an order in which each one comes before those that it shifts; `None` if the shifts are cyclic.

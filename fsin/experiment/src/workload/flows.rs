@@ -72,8 +72,8 @@ impl Workload for List {
         false
     }
 
-    fn files(&self) -> Vec<&Path> {
-        vec![&self.path]
+    fn files(&self) -> Vec<PathBuf> {
+        vec![self.path.clone()]
     }
 
     fn build(&self, experiment: &Experiment, geometry: &Geometry) -> Result<Driver, Trouble> {

@@ -12,7 +12,7 @@ use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::trace::formats::{self, Application, ReadError, ReadOptions};
 use trgen::trace::jobs::{Allocation, Gaps, JOB, Job, JobMix, JobRecord, Scheduler, Terms, arrivals};
-use trgen::trace::kernels;
+use trgen::trace::kernels::{self, KernelContext};
 use trgen::trace::placement;
 use trgen::trace::program::Program;
 use trgen::trace::replay::{Misfits, Pace, ReplayReport, SHOWN};
@@ -62,13 +62,13 @@ impl Workload for Jobs {
         ROW.understands(key, false) && (!is_of_traces || self.file.has_traces() && !GRAPHS.contains(&key))
     }
 
-    fn files(&self) -> Vec<&Path> {
+    fn files(&self) -> Vec<PathBuf> {
         self.file.paths()
     }
 
     fn build(&self, experiment: &Experiment, geometry: &Geometry) -> Result<Driver, Trouble> {
         let (mix, About { warnings, notes, collectives, .. }) = job_mix(experiment, self, geometry)?;
-        Ok(Driver { driven: Box::new(mix), warnings, notes, collectives, whole: None })
+        Ok(Driver { driven: Box::new(mix), warnings, notes, collectives, known: Vec::new() })
     }
 }
 
@@ -136,14 +136,14 @@ pub struct JobFile {
 }
 
 impl JobFile {
-    /// The file and every trace that it names.
+    /// The file, and every trace and file of a kernel that it names.
     #[must_use]
-    pub fn paths(&self) -> Vec<&Path> {
-        let traces = self.entries.iter().filter_map(|entry| match &entry.work {
-            Work::Trace(path) => Some(path.as_path()),
-            Work::Kernel(_) => None,
+    pub fn paths(&self) -> Vec<PathBuf> {
+        let named = self.entries.iter().flat_map(|entry| match &entry.work {
+            Work::Trace(path) => vec![path.clone()],
+            Work::Kernel(spec) => kernels::files(spec),
         });
-        std::iter::once(self.path.as_path()).chain(traces).collect()
+        std::iter::once(self.path.clone()).chain(named).collect()
     }
 
     /// True if any job replays a trace.
@@ -333,14 +333,15 @@ fn checked(
     span: Range<usize>,
     pace: Pace,
 ) -> Result<JobEntry, SettingsError> {
+    let folder = file.path.parent().unwrap_or(Path::new(""));
     let (work, work_span) = match (raw.trace, raw.kernel) {
         (Some(path), None) => {
             let span = path.span();
-            (Work::Trace(file.path.parent().unwrap_or(Path::new("")).join(path.into_inner())), span)
+            (Work::Trace(folder.join(path.into_inner())), span)
         }
         (None, Some(kernel)) => {
             let span = kernel.span();
-            (Work::Kernel(kernel.into_inner()), span)
+            (Work::Kernel(kernels::with_files(kernel.get_ref(), |name| folder.join(name))), span)
         }
         (Some(_), Some(_)) => {
             return Err(file.error(span, ErrorKind::Conflict, "a job has a `trace` or a `kernel`, not both", EXAMPLE));
@@ -502,7 +503,12 @@ fn program(
 ) -> Result<Program, Trouble> {
     let path = match &entry.work {
         Work::Kernel(spec) => {
-            let program = kernels::parse_seeded(spec, geometry.nodes(), None, experiment.seed);
+            let context = KernelContext {
+                seed: experiment.seed,
+                packet_bytes: Some(experiment.units.packet_bytes()),
+                ..KernelContext::new(geometry.nodes(), None)
+            };
+            let program = kernels::parse_in(spec, &context);
             return program.map_err(|refusal| {
                 let refusal = refusal.within(format!("job `{}`: ", entry.name));
                 file.placed(entry.work_span.clone(), refusal).into()

@@ -1,12 +1,13 @@
 //! Application kernels.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use trgen::Geometry;
 use trgen::synthetic::{Config, traffic};
+use trgen::trace::kernels::{self, KernelContext};
+use trgen::trace::placement;
 use trgen::trace::program::Program;
-use trgen::trace::{kernels, placement};
 
 use super::programs::{application, check_slow, misplaced};
 use super::synthetic::misfit;
@@ -21,9 +22,8 @@ pub(super) static ROW: WorkloadFamily = WorkloadFamily {
     keys: &[TASKS, RANKS],
     parse: |request| {
         let folder = request.settings.folder_of("kernel");
-        let spec = kernels::with_file(request.settings.word("kernel"), |name| folder.join(name));
-        let file = kernels::file(&spec);
-        Ok(Arc::new(Kernel { spec, file, beside: request.beside()? }))
+        let spec = kernels::with_files(request.settings.word("kernel"), |name| folder.join(name));
+        Ok(Arc::new(Kernel { spec, beside: request.beside()? }))
     },
 };
 
@@ -32,8 +32,6 @@ pub(super) static ROW: WorkloadFamily = WorkloadFamily {
 struct Kernel {
     /// Name and parameters of the kernel.
     spec: String,
-    /// The file that it reads, if it reads one.
-    file: Option<PathBuf>,
     /// Background traffic of nodes without a task.
     beside: Option<Config>,
 }
@@ -45,14 +43,18 @@ const MOST_CHECKED: usize = 1024;
 impl Kernel {
     /// The program of the kernel on this network.
     fn program(&self, experiment: &Experiment, geometry: &Geometry) -> Result<Program, SettingsError> {
-        kernels::parse_seeded(&self.spec, geometry.nodes(), Some(geometry), experiment.seed)
-            .map_err(|refusal| experiment.settings().refused("kernel", refusal))
+        let context = KernelContext {
+            seed: experiment.seed,
+            packet_bytes: Some(experiment.units.packet_bytes()),
+            ..KernelContext::new(geometry.nodes(), Some(geometry))
+        };
+        kernels::parse_in(&self.spec, &context).map_err(|refusal| experiment.settings().refused("kernel", refusal))
     }
 }
 
 impl Workload for Kernel {
     fn title(&self, _: &dyn Fn(&str) -> String) -> String {
-        format!("kernel {}", kernels::with_file(&self.spec, |path| path.file_name().unwrap_or_default().into()))
+        format!("kernel {}", kernels::with_files(&self.spec, |path| path.file_name().unwrap_or_default().into()))
     }
 
     fn understands(&self, key: &str) -> bool {
@@ -67,8 +69,8 @@ impl Workload for Kernel {
         self.beside.as_ref()
     }
 
-    fn files(&self) -> Vec<&Path> {
-        self.file.iter().map(PathBuf::as_path).collect()
+    fn files(&self) -> Vec<PathBuf> {
+        kernels::files(&self.spec)
     }
 
     fn check(&self, experiment: &Experiment) -> Result<(), SettingsError> {
@@ -91,8 +93,8 @@ impl Workload for Kernel {
         let program = self.program(experiment, geometry)?;
         let mut notes = Vec::new();
         let driven = application(experiment, program, geometry, "kernel", self.beside.as_ref(), &mut notes)?;
-        let whole = kernels::collective(&self.spec, geometry.nodes(), Some(geometry))
+        let known = kernels::collectives(&self.spec, geometry.nodes(), Some(geometry))
             .map_err(|refusal| experiment.settings().refused("kernel", refusal))?;
-        Ok(Driver { notes, whole, ..Driver::without_remarks(driven) })
+        Ok(Driver { notes, known, ..Driver::without_remarks(driven) })
     }
 }

@@ -13,7 +13,7 @@ mod trace;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use trgen::phrase::Phrase;
@@ -22,7 +22,7 @@ use trgen::synthetic::{Config, RoundTrips};
 use trgen::trace::flow::Flow;
 use trgen::trace::formats::ReadOptions;
 use trgen::trace::jobs::JobMix;
-use trgen::trace::replay::{Pace, ReplayReport, TaskReport};
+use trgen::trace::replay::{Pace, ReplayReport};
 use trgen::trace::timeline::{CollectiveRecord, Part, Span};
 use trgen::{Geometry, TrGen};
 
@@ -125,7 +125,7 @@ pub trait Workload: fmt::Debug + Send + Sync {
     }
 
     /// Files that it reads, beside those of patterns and placements.
-    fn files(&self) -> Vec<&Path> {
+    fn files(&self) -> Vec<PathBuf> {
         Vec::new()
     }
 
@@ -211,8 +211,8 @@ pub struct Driver {
     pub notes: Vec<Phrase>,
     /// Number of calls of each collective operation that was expanded.
     pub(crate) collectives: BTreeMap<&'static str, u64>,
-    /// The collective that the whole application is, without its parts.
-    pub(crate) whole: Option<CollectiveRecord>,
+    /// The collectives that the application is, whose ranks have begun at 0 and not ended.
+    pub(crate) known: Vec<CollectiveRecord>,
 }
 
 impl Driver {
@@ -235,18 +235,23 @@ impl Driver {
 
     /// The collectives of a run that has ended, of cycles of this length \[ps\].
     pub(crate) fn collectives_measured(&self, cycle: u64) -> Vec<CollectiveRecord> {
-        let Some(whole) = &self.whole else { return self.driven.collectives() };
+        if self.known.is_empty() {
+            return self.driven.collectives();
+        }
         let Some((report, _)) = self.driven.report() else { return Vec::new() };
         // The clock of the completion time, which starts at 1.
-        let end = |task: &TaskReport| Some(task.finished?.next().0.saturating_mul(cycle));
-        let parts = (0_u32..).zip(&report.tasks).map(|(rank, task)| Part { rank, begin: 0, end: end(task) });
-        vec![CollectiveRecord { parts: parts.collect(), ..whole.clone() }]
+        let end = |rank: u32| Some(report.tasks.get(rank as usize)?.finished?.next().0.saturating_mul(cycle));
+        let ended = |record: &CollectiveRecord| {
+            let parts = record.parts.iter().map(|&part| Part { end: end(part.rank), ..part }).collect();
+            CollectiveRecord { parts, ..record.clone() }
+        };
+        self.known.iter().map(ended).collect()
     }
 
     /// A source with no warnings, notes or collectives.
     #[must_use]
     pub fn without_remarks(driven: Box<dyn Driven>) -> Self {
-        Self { driven, warnings: Vec::new(), notes: Vec::new(), collectives: BTreeMap::new(), whole: None }
+        Self { driven, warnings: Vec::new(), notes: Vec::new(), collectives: BTreeMap::new(), known: Vec::new() }
     }
 }
 

@@ -79,8 +79,8 @@ impl Workload for Trace {
         Some((&self.path, &self.options))
     }
 
-    fn files(&self) -> Vec<&Path> {
-        [&self.path].into_iter().chain(&self.groups).map(PathBuf::as_path).collect()
+    fn files(&self) -> Vec<PathBuf> {
+        [&self.path].into_iter().chain(&self.groups).cloned().collect()
     }
 
     fn build(&self, experiment: &Experiment, geometry: &Geometry) -> Result<Driver, Trouble> {
@@ -230,7 +230,7 @@ fn driver(
             }
         },
     };
-    Ok(Driver { driven, warnings, notes, collectives, whole: None })
+    Ok(Driver { driven, warnings, notes, collectives, known: Vec::new() })
 }
 
 /// Refuses traffic beside a graph.

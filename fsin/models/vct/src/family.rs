@@ -30,7 +30,7 @@ use crate::router::{
 const KEYS: &[Key] = &[
     Key::of_network("vcs", "N", Kind::Integer, Some("3"), "", "virtual channels of each link"),
     Key::of_network("routing", "NAME", Kind::Word, None, "", "routing, such as dally:trc with vct, dor with wormhole; that of the topology if absent: fsin list routings"),
-    Key::of_network("order", "dim|dir", Kind::Word, Some("dim"), "", "order of deterministic and escape routes: X Y Z, or X+ Y+ Z+ X- Y- Z-"),
+    Key::of_network("order", "dim|dir|long", Kind::Word, Some("dim"), "", "order of deterministic and escape routes: X Y Z, X+ Y+ Z+ X- Y- Z-, or the longest dimension first; long in slices, tpu:..., if absent"),
     Key::of_network("faults", "N", Kind::Integer, None, "", "dead links, drawn by the seed: of a direct network, or between switches with graph:updown or graph:shortest; 0 if absent"),
     Key::of_network("fault-ways", "1|2", Kind::Integer, None, "", "directions of a link that die together; 1: for direct networks; 2 if absent").needing(&[Need::set("faults"), Need::not("faults", "0")]),
     Key::of_network("link-delay", "D[:D...]", Kind::Word, None, "cycles", "delay of links beyond one cycle, of all or of each dimension, 1:1:8 (dragonfly: to endpoints : within : between groups); without load H hops of L phits take H (1 + link-delay + router-delay) + L - 1; 0 if absent"),
@@ -43,7 +43,7 @@ const KEYS: &[Key] = &[
     Key::of_network("injectors", "I", Kind::Integer, Some("1"), "", "injection queues of each node"),
     Key::of_network("injection", "MODE", Kind::Word, Some("shortest"), "", "injector of a new packet: shortest (the least occupied), dor, longest-path, ...; fsin list injections").naming(INJECTIONS),
     Key::of_network("inject", "parallel|serial", Kind::Word, Some("parallel"), "", "from source buffer to injection queue: whatever fits at once, or a phit per cycle"),
-    Key::of_network("interface", "serial|interleaved:N|per-port", Kind::Word, Some("serial"), "", "messages that an interface sends at a time: one; up to N to different destinations, packets in turn; or on each link those whose routes begin there"),
+    Key::of_network("interface", "serial|interleaved:N|per-port", Kind::Word, Some("serial"), "", "messages that an interface sends at a time: one; up to N to different destinations, packets in turn; or on each link those whose routes begin there; per-port in slices, tpu:..., if this, injectors and injection are absent"),
     Key::of_network("consumption", "multiple|single|N", Kind::Word, Some("multiple"), "", "consumption ports: one for each queue, or one or N per node"),
     Key::of_network("arbitration", "MODE", Kind::Word, Some("rr"), "", "who gets a contended output: rr (round robin), fifo, longest, random, age, highest-vc").naming(ARBITRATIONS),
     Key::of_network("bubble", "B", Kind::Integer, Some("2"), "packets", "room that a packet must find, its own place included, where it enters a ring or, on a mesh, a row; 0: none, and a torus may deadlock"),
@@ -215,7 +215,11 @@ impl NetworkSpec for Spec {
     fn settled(&self) -> Vec<(&'static str, String)> {
         let router = &self.router;
         let mut settled = vec![("routing", router.routing.name().to_owned())];
+        if matches!(router.order, Order::Axes(_)) {
+            settled.push(("order", "long".to_owned()));
+        }
         if router.interface == Interface::PerPort {
+            settled.push(("interface", router.interface.to_string()));
             settled.push(("injectors", router.injectors.to_string()));
             settled.push(("injection", router.injection.name().to_owned()));
         }
@@ -296,12 +300,20 @@ fn router(values: &dyn Values, topology: &dyn Topology) -> Result<RouterParams, 
         (name, _) => Routing::named(name.unwrap_or_default(), &spec),
     };
     let routing = routing.map_err(|refusal| refusal.within(phrase![["routing"], ": "]).of("routing"))?;
-    let interface = values.parsed("interface")?;
+    let interface = interface(values, topology)?;
     let is_per_port = interface == Interface::PerPort && topology.switched().is_none();
     Ok(RouterParams {
         routing,
         routes,
-        order: values.choice("order", &[("dim", Order::Dimension), ("dir", Order::Direction)])?,
+        order: match values.is_set("order") {
+            true => {
+                let longest_first = Order::longest_first(topology.geometry().sizes());
+                let orders = [("dim", Order::Dimension), ("dir", Order::Direction), ("long", longest_first)];
+                values.choice("order", &orders)?
+            }
+            false if routing.orders_by_channel() => Order::Dimension,
+            false => topology.usual().order,
+        },
         vcs: values.integer("vcs")?,
         packet_phits: values.integer("packet")?,
         phit_bytes: values.integer("phit-bytes")?,
@@ -332,6 +344,14 @@ fn router(values: &dyn Values, topology: &dyn Topology) -> Result<RouterParams, 
         seed: values.integer("seed")?,
         watchdog_cycles: values.integer("watchdog")?,
     })
+}
+
+/// The interface of a node: as set, or that which is usual where no injectors are set either.
+fn interface(values: &dyn Values, topology: &dyn Topology) -> Result<Interface, SpecError> {
+    match ["interface", "injectors", "injection"].iter().any(|key| values.is_set(key)) {
+        true => values.parsed("interface"),
+        false => Ok(topology.usual().interface),
+    }
 }
 
 /// The ports through which nodes take packets.

@@ -104,7 +104,10 @@ impl Spec {
         let routes = values.routes(&*topology)?;
         let default = if routes.is_some() { Routing::ROUTES } else { default_for(&*topology) };
         let params = Params {
-            interface: values.parsed("interface")?,
+            interface: match values.is_set("interface") {
+                true => values.parsed("interface")?,
+                false => topology.usual().interface,
+            },
             ejection_ports: match values.value("consumption").map(str::parse) {
                 Some(Ok(ports)) if (1..=MAX_PORTS).contains(&ports) => ports,
                 Some(Ok(ports)) => {
@@ -241,7 +244,8 @@ impl NetworkSpec for Spec {
     /// All values, so that nothing that determines a result stands behind the name of a preset.
     fn settled(&self) -> Vec<(&'static str, String)> {
         let routing = ("routing", self.params.routing.name().to_owned());
-        values_of(&self.params).into_iter().chain([routing]).collect()
+        let interface = ("interface", self.params.interface.to_string());
+        values_of(&self.params).into_iter().chain([routing, interface]).collect()
     }
 
     fn preset(&self) -> Option<(&'static str, Vec<&'static str>)> {

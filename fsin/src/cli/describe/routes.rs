@@ -14,6 +14,7 @@ use fsin::route::{
     follow, rows,
 };
 use fsin::text_file;
+use fsin::topology::least_busiest_load;
 use fsin::words::counted;
 use serde_json::json;
 use trgen::catalog::{ErrorKind, SpecError};
@@ -244,6 +245,12 @@ fn link(output: usize, routers: &Routers<'_>) -> String {
     format!("{}>{next}", routers.name(router))
 }
 
+/// \[messages\] The least load of the busiest link if pairs divide their messages over shortest routes, where that is
+/// known.
+fn split(routers: &Routers<'_>) -> Option<f64> {
+    (routers.topology.faults() == 0).then(|| least_busiest_load(routers.topology)).flatten()
+}
+
 /// The figures as lines of text.
 fn as_table(made: &Made, loads: &LinkLoads, graph: &ChannelGraph, routers: &Routers<'_>) -> String {
     let mean = loads.hops as f64 / loads.pairs.max(1) as f64;
@@ -269,6 +276,12 @@ fn as_table(made: &Made, loads: &LinkLoads, graph: &ChannelGraph, routers: &Rout
         ("links", format!("{} between routers, one way", loads.links)),
         ("busiest link", busiest),
         (
+            "least busiest",
+            split(routers).map_or_else(String::new, |load| {
+                format!("{load:.4}, if pairs divide their messages over shortest routes")
+            }),
+        ),
+        (
             "channels",
             format!(
                 "{}: {} in use, {}, no cycle",
@@ -293,6 +306,7 @@ fn as_json(made: &Made, loads: &LinkLoads, graph: &ChannelGraph, routers: &Route
         "hops_all_pairs": loads.hops,
         "links_between_routers": loads.links,
         "link_load_max": busiest.map(|(_, load)| load),
+        "link_load_max_split": split(routers),
         "link_load_mean": loads.mean(),
         "busiest_link": busiest.map(|(output, _)| link(output, routers)),
         "vcs": made.vcs,

@@ -1,5 +1,6 @@
 //! `fsin run` and `fsin config`.
 
+pub(crate) mod activity;
 pub(crate) mod legacy;
 pub(crate) mod log;
 pub(crate) mod memory;
@@ -59,6 +60,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     };
     let (network, capture) = pcap::begin(matches, &experiment)?.unzip();
     let timeline = timeline::begin(matches, &experiment)?;
+    let mut activity = activity::Kept::begin(matches, &experiment)?;
     let mut packets = Log::of_packets(matches, &experiment)?;
     let messages = Log::of_messages(matches, &experiment)?;
     let mut log = packets.as_mut().map(|log| |arrivals: &[Arrival]| log.packets(arrivals));
@@ -69,7 +71,10 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         meter.show(step);
     };
     interrupt::loading();
-    let watch = looking.as_mut().map(Looking::watch);
+    let watch = match &mut activity {
+        Some(kept) => Some(kept.watch()),
+        None => looking.as_mut().map(Looking::watch),
+    };
     let mut options = Options::default().stop(stop).progress(&mut progress).timeline(timeline.is_some());
     if let Some(watch) = watch {
         options = options.watch(watch);
@@ -87,6 +92,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         Some(looking) => looking.end(&last_words(&performed)),
         None => Ok(()),
     };
+    let acted = activity.map_or(Ok(()), activity::Kept::end);
     let captured = capture.map_or(Ok(()), pcap::Recording::end);
     let logged = packets.map_or(Ok(()), Log::end);
     let Performed { result, failure, messages: times, timeline: spans, .. } = performed?;
@@ -121,6 +127,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     printed?;
     recorded?;
+    acted?;
     captured?;
     logged?;
     timed?;

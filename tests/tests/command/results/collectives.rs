@@ -211,3 +211,53 @@ fn each_collective_of_a_training_step_has_a_row() {
     let taken_part: u64 = rows.iter().map(|row| row["ranks"].as_u64().unwrap()).sum();
     assert_eq!((of("collective"), of("send")), (taken_part, found["messages_point_to_point"].as_u64().unwrap()));
 }
+
+/// Kernels on ideal links take the times of the analytical back ends: rings, and exchanges of each with each.
+#[test]
+fn collectives_by_name_take_the_times_of_ideal_links() {
+    let Some(table) = shared_file("reference/fabrics-collectives-astra.csv") else { return };
+    let mut rows = 0;
+    for row in csv::Reader::from_path(table).unwrap().deserialize() {
+        let row: BTreeMap<String, String> = row.unwrap();
+        let number = |name: &str| row[name].parse::<u64>().unwrap();
+        let algorithm = match (&*row["topology"], &*row["algorithm"]) {
+            ("FullyConnected", "direct") => "direct",
+            ("Ring", "ring") => "ring",
+            _ => continue,
+        };
+        let (ranks, size) = (number("npus"), number("comm_size_bytes"));
+        let kernel = match &*row["kind"] {
+            "all_to_all" if algorithm == "ring" => continue,
+            "all_to_all" => format!("alltoall:bytes={},interleave=all", size / ranks),
+            // The size there is the contribution of a rank.
+            "all_gather" => format!("AllGather:bytes={},algorithm={algorithm}", size * ranks),
+            kind => format!("{kind}:bytes={size},algorithm={algorithm}"),
+        };
+        let (rate, delay) = (number("bandwidth_GiBps") << 30, number("latency_ns"));
+        let network = format!("constant-delay:delay={delay}ns,rate={rate}B/s,links=pair");
+        let result = result(Path::new("."), &format!("run --kernel {kernel} --network {network} --nodes {ranks}"));
+        let (found, there) = (result["completion_cycles"].as_u64().unwrap(), number("finish_ns"));
+        // A cycle is 1 ns. Each step ends in a cycle, where the back ends round down, and the next begins in the one after it.
+        let steps = if algorithm == "ring" { 2 * ranks } else { 4 };
+        assert!(found >= there && found <= there + 2 * steps + 2, "{found} {row:?}");
+        rows += 1;
+    }
+    assert!(rows > 80, "{rows}");
+}
+
+/// A row for each group.
+#[test]
+fn groups_have_rows_of_their_own() {
+    let kernel = "all-reduce:algorithm=double-tree,group=4,stride=2,chunks=4,bytes=65536";
+    let result = result(Path::new("."), &format!("run --kernel {kernel} --topology torus:4x4 --vcs 2"));
+    let rows = result["collectives"].as_array().unwrap();
+    let names: Vec<&str> = rows.iter().map(|row| row["group"].as_str().unwrap()).collect();
+    assert_eq!(names, ["0-6/2", "1-7/2", "8-14/2", "9-15/2"]);
+    for row in rows {
+        assert_eq!(
+            (&row["algorithm"], &row["kind"], &row["ranks"]),
+            (&"double-tree".into(), &"allreduce".into(), &4.into())
+        );
+        assert!(row["time_max_ns"].as_f64().unwrap() > 0.0, "{row}");
+    }
+}

@@ -17,10 +17,8 @@
 //!
 //! Decision: docs/decisions/0250-collectives-of-two-levels.md.
 
-use super::machine_learning::{
-    ALL_GATHER_RING, ALL_GATHER_TORUS_STEPS, ALL_REDUCE_RING, ALL_REDUCE_TORUS_STEPS, REDUCE_SCATTER_RING,
-    REDUCE_SCATTER_TORUS_STEPS, VECTOR,
-};
+use super::machine_learning::{ALL_GATHER_TORUS_STEPS, ALL_REDUCE_TORUS_STEPS, REDUCE_SCATTER_TORUS_STEPS, VECTOR};
+use super::named;
 use super::schedule::{Action, Algorithm, Ring, Step, broadcast};
 use super::{Choice, Collective, Entry, ITERATIONS, Kernel, Shape, Steps, TASKS, any_number};
 use crate::catalog::{Component, Parameter};
@@ -33,13 +31,10 @@ const GROUP: Parameter = Parameter {
     range: "1..=1048576",
     default: "GPUs of a node of the network",
 };
-/// The same where a kernel does without groups.
-const GROUP_IF_ANY: Parameter = Parameter { default: "GPUs of a node of the network, or no groups", ..GROUP };
 const BLOCK: Parameter =
     Parameter { name: "bytes", about: "size of the block of each pair of tasks [bytes]", ..super::BYTES };
 const OF_VECTORS: &[Parameter] = &[TASKS, VECTOR, ITERATIONS, GROUP];
 const OF_BLOCKS: &[Parameter] = &[TASKS, BLOCK, ITERATIONS, GROUP];
-const CHOSEN: &[Parameter] = &[TASKS, VECTOR, ITERATIONS, GROUP_IF_ANY];
 
 const LEVELS: &str = "Cho, Finkler, Serrano, Kung, Hunter, BlueConnect: Decomposing All-Reduce for Deep Learning on \
                       Heterogeneous Network Hierarchy (2019)";
@@ -157,8 +152,8 @@ pub(super) static ALL_TO_ALL_HIERARCHICAL: Entry = entry(
     },
 );
 
-/// The name of the algorithm in results.
-const HIERARCHICAL: &str = "hierarchical";
+/// The name of the algorithm, in results too.
+pub(super) const HIERARCHICAL: &str = "hierarchical";
 
 pub(super) const BROADCAST_TREE_STEPS: Algorithm = Algorithm {
     pieces: |_| 1,
@@ -186,67 +181,45 @@ pub(super) static BROADCAST_TREE: Entry = Entry {
     },
 };
 
-/// A kernel that leaves its algorithm to the network.
-const fn chosen(
-    name: &'static str,
-    about: &'static str,
-    aliases: &'static [&'static str],
-    levels: &'static Entry,
-    flat: &'static Entry,
-) -> expr::Entry<Choice> {
-    expr::Entry {
-        component: Component { name, about, parameters: CHOSEN, source: "fsin" },
-        aliases,
-        build: Choice { levels, flat },
-    }
+/// A kernel of two levels on networks that have them, and else the one that is `flat`, whose name and parameters it has.
+const fn chosen(flat: &'static Entry, levels: &'static Entry) -> expr::Entry<Choice> {
+    expr::Entry { component: flat.component, aliases: flat.aliases, build: Choice { levels, flat } }
 }
 
-pub(super) static ALL_REDUCE: expr::Entry<Choice> = chosen(
-    "all-reduce",
-    "all-reduce-hierarchical where tasks form groups, as on a network whose nodes have several GPUs; else all-reduce-ring",
-    &["allreduce", "AllReduce"],
-    &ALL_REDUCE_HIERARCHICAL,
-    &ALL_REDUCE_RING,
-);
-pub(super) static REDUCE_SCATTER: expr::Entry<Choice> = chosen(
-    "reduce-scatter",
-    "reduce-scatter-hierarchical where tasks form groups, as on a network whose nodes have several GPUs; else reduce-scatter-ring",
-    &["reducescatter", "ReduceScatter"],
-    &REDUCE_SCATTER_HIERARCHICAL,
-    &REDUCE_SCATTER_RING,
-);
-pub(super) static ALL_GATHER: expr::Entry<Choice> = chosen(
-    "all-gather",
-    "all-gather-hierarchical where tasks form groups, as on a network whose nodes have several GPUs; else all-gather-ring",
-    &["allgather", "AllGather"],
-    &ALL_GATHER_HIERARCHICAL,
-    &ALL_GATHER_RING,
-);
-pub(super) static BROADCAST: expr::Entry<Choice> = chosen(
-    "broadcast",
-    "broadcast-hierarchical where tasks form groups, as on a network whose nodes have several GPUs; else broadcast-tree",
-    &["bcast", "Broadcast"],
-    &BROADCAST_HIERARCHICAL,
-    &BROADCAST_TREE,
-);
+pub(super) static ALL_REDUCE: expr::Entry<Choice> = chosen(&named::ALL_REDUCE, &ALL_REDUCE_HIERARCHICAL);
+pub(super) static REDUCE_SCATTER: expr::Entry<Choice> = chosen(&named::REDUCE_SCATTER, &REDUCE_SCATTER_HIERARCHICAL);
+pub(super) static ALL_GATHER: expr::Entry<Choice> = chosen(&named::ALL_GATHER, &ALL_GATHER_HIERARCHICAL);
+pub(super) static BROADCAST: expr::Entry<Choice> = expr::Entry {
+    component: Component {
+        name: "broadcast",
+        about: "broadcast-hierarchical where the nodes of the network have several GPUs; else broadcast-tree",
+        parameters: &[TASKS, VECTOR, ITERATIONS],
+        source: "fsin",
+    },
+    aliases: &["bcast", "Broadcast"],
+    build: Choice { levels: &BROADCAST_HIERARCHICAL, flat: &BROADCAST_TREE },
+};
 
 #[cfg(test)]
 mod tests {
     use crate::Geometry;
-    use crate::trace::kernels::{collective, parse};
+    use crate::trace::kernels::{collectives, parse};
 
     #[test]
     fn the_network_decides_where_the_kernel_does_not() {
         let machine = Geometry::new(&[16]).unwrap().with_group(4).unwrap();
         let flat = Geometry::new(&[16]).unwrap();
         let named = |text: &str, geometry: &Geometry| {
-            let found = collective(text, 16, Some(geometry)).unwrap().unwrap();
+            let found = &collectives(text, 16, Some(geometry)).unwrap()[0];
             (found.algorithm, parse(text, 16, Some(geometry)).unwrap().totals().point_to_point_messages)
         };
         for (text, geometry, algorithm, messages) in [
             ("all-reduce", &machine, "hierarchical", 2 * 16 * (3 + 3)),
             ("AllReduce", &flat, "ring", 2 * 16 * 15),
-            ("all-reduce:group=2", &flat, "hierarchical", 2 * 16 * (1 + 7)),
+            ("all-reduce-hierarchical:group=2", &flat, "hierarchical", 2 * 16 * (1 + 7)),
+            ("all-reduce:algorithm=hierarchical", &machine, "hierarchical", 2 * 16 * (3 + 3)),
+            ("all-reduce:algorithm=ring", &machine, "ring", 2 * 16 * 15),
+            ("all-reduce:group=4", &machine, "ring", 4 * 2 * 4 * 3),
             ("all-reduce:tasks=6", &machine, "ring", 2 * 6 * 5),
             ("all-reduce:tasks=8", &machine, "hierarchical", 2 * 8 * (3 + 1)),
             ("all-gather", &machine, "hierarchical", 16 * (3 + 3)),
@@ -263,7 +236,9 @@ mod tests {
         for (text, geometry, what) in [
             ("all-reduce-hierarchical", &flat, "needs groups of tasks"),
             ("all-reduce-hierarchical:tasks=6", &machine, "needs groups of tasks"),
-            ("all-reduce:group=3", &machine, "16 tasks do not form groups of 3"),
+            ("all-reduce-hierarchical:group=3", &machine, "16 tasks do not form groups of 3"),
+            ("all-reduce:algorithm=hierarchical", &flat, "needs groups of tasks"),
+            ("all-reduce:algorithm=hierarchical,group=4", &machine, "use all-reduce-hierarchical:group=N"),
         ] {
             let error = parse(text, 16, Some(geometry)).unwrap_err().to_string();
             assert!(error.contains(what), "{text}: {error}");

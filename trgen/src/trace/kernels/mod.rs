@@ -11,10 +11,12 @@
 //! more messages in flight. Where this matters, record a trace.
 
 mod collective;
+mod exchange;
 mod grid;
 mod hierarchical;
 mod machine_learning;
 mod matmul;
+mod named;
 mod pairwise;
 mod random;
 mod ring;
@@ -26,13 +28,15 @@ use std::path::{Path, PathBuf};
 
 use crate::Geometry;
 use crate::catalog::{Component, Described, Parameter, SpecError, Table};
-use crate::synthetic;
 use crate::synthetic::expr::{self, Call, Expr};
+use crate::synthetic::file;
 use crate::trace::kind::CollectiveKind;
-use crate::trace::program::{Event, Program, Receive, Send, Tag, TagFilter};
-use crate::trace::timeline::CollectiveRecord;
+use crate::trace::program::{Event, Program, Receive, Request, Send, Tag, TagFilter};
+use crate::trace::timeline::{CollectiveRecord, Part};
 use crate::units::{Picoseconds, TaskId};
 
+use exchange::Exchange;
+use named::Plan;
 use shape::Shape;
 
 pub use uneven::{Exchanges, Make};
@@ -87,6 +91,17 @@ pub struct KernelContext<'a> {
     pub geometry: Option<&'a Geometry>,
     /// Run seed, for kernels with random draws.
     pub seed: u64,
+    /// \[bytes\] What a packet of the network carries, for kernels that send packet by packet; `None` if that is not
+    /// known, or the network has no packets.
+    pub packet_bytes: Option<u64>,
+}
+
+impl<'a> KernelContext<'a> {
+    /// A network of so many nodes of which nothing else is known, with run seed 1.
+    #[must_use]
+    pub const fn new(tasks: usize, geometry: Option<&'a Geometry>) -> Self {
+        Self { tasks, geometry, seed: 1, packet_bytes: None }
+    }
 }
 
 /// A function that writes the program of every task.
@@ -237,67 +252,99 @@ const PLAIN: &[Parameter] = &[TASKS, BYTES, ITERATIONS];
 /// # Ok::<(), trgen::catalog::SpecError>(())
 /// ```
 pub fn parse(text: &str, default_tasks: usize, default_geometry: Option<&Geometry>) -> Result<Program, SpecError> {
-    parse_seeded(text, default_tasks, default_geometry, 1)
+    parse_in(text, &KernelContext::new(default_tasks, default_geometry))
 }
 
-/// The collective that a kernel is, as far as it is known before the run; `None` of other kernels. It has neither begin
-/// nor end.
+/// The paths of the files named in a kernel; none if `text` cannot be parsed.
+#[must_use]
+pub fn files(text: &str) -> Vec<PathBuf> {
+    named(text).into_iter().map(|(_, name)| name.into()).collect()
+}
+
+/// `text` with its paths replaced.
+#[must_use]
+pub fn with_files(text: &str, path: impl Fn(&Path) -> PathBuf) -> String {
+    file::with_files(text, named(text), path)
+}
+
+/// The files named in a kernel: the byte position of each name, quoted or not, and the name.
+fn named(text: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    if let Ok(kernel) = Expr::parse(text) {
+        file::collect(&kernel, &mut found);
+    }
+    found.extend(named_file(text));
+    found
+}
+
+/// The collectives that a kernel is, as far as they are known before the run: one, or one for each group of tasks; none
+/// of other kernels. Their ranks have begun at 0 and not ended.
 ///
 /// # Errors
 /// As [`parse`].
-pub fn collective(
+pub fn collectives(
     text: &str,
     default_tasks: usize,
     default_geometry: Option<&Geometry>,
-) -> Result<Option<CollectiveRecord>, SpecError> {
+) -> Result<Vec<CollectiveRecord>, SpecError> {
     let expr = Expr::parse(text)?;
     let row = expr::find(KERNELS.family(), KERNELS.rows(), text, &expr)?;
     let call = Call::bind(text, &expr, row.component())?;
-    let of = |kind, algorithm, size, calls, bytes| {
-        Ok(Some(CollectiveRecord { kind, algorithm, group: None, number: 0, size, calls, bytes, parts: Vec::new() }))
+    let context = KernelContext::new(default_tasks, default_geometry);
+    let read_bytes = || Ok::<_, SpecError>(call.integer("bytes", 0..=LARGEST)? as u64);
+    let read_calls = || Ok::<_, SpecError>(call.integer("iterations", 0..=MOST_ITERATIONS)? as u64);
+    let record = |kind, algorithm, group, ranks: Vec<u32>, calls, bytes| {
+        let size = ranks.len() as u32;
+        let parts = ranks.into_iter().map(|rank| Part { rank, begin: 0, end: None }).collect();
+        CollectiveRecord { kind, algorithm, group, number: 0, size, calls, bytes, parts }
     };
     let (entry, shape) = match row {
-        Row::Program(_) => return Ok(None),
+        Row::Program(_) => return Ok(Vec::new()),
         Row::Exchanges(entry) => {
             // The mean size of blocks depends on no draw.
-            let context = KernelContext { tasks: default_tasks, geometry: default_geometry, seed: 1 };
             let exchanges = (entry.build)(&call, &context)?;
-            return exchanges.measured().map_or(Ok(None), |(calls, bytes)| {
-                of(CollectiveKind::AllToAll, "unequal blocks", exchanges.tasks(), calls, bytes)
-            });
+            let Some((calls, bytes)) = exchanges.measured() else { return Ok(Vec::new()) };
+            let all = (0..exchanges.tasks()).collect();
+            return Ok(vec![record(CollectiveKind::AllToAll, "unequal blocks", None, all, calls, bytes)]);
         }
-        Row::Steps(entry) => in_groups(entry, &call, default_tasks, default_geometry)?,
-        Row::Choice(entry) => entry.build.steps(&call, default_tasks, default_geometry)?,
+        Row::Steps(entry) => in_groups(entry, &call, &context)?,
+        Row::Choice(entry) => entry.build.steps(&call, &context)?,
     };
-    let Some(Collective { kind, algorithm, of_blocks }) = entry.build.collective else { return Ok(None) };
-    let bytes = call.integer("bytes", 0..=LARGEST)? as u64;
-    let bytes = if of_blocks { bytes.saturating_mul(shape.tasks.into()) } else { bytes };
-    let calls = call.integer("iterations", 0..=MOST_ITERATIONS)? as u64;
-    of(kind, algorithm, shape.tasks, calls, bytes)
+    let Some(Collective { kind, algorithm, of_blocks }) = entry.build.collective else { return Ok(Vec::new()) };
+    let (tasks, bytes, calls) = (shape.tasks, read_bytes()?, read_calls()?);
+    let bytes = if of_blocks { bytes.saturating_mul(tasks.into()) } else { bytes };
+    match plan(entry, &call, tasks, default_geometry)? {
+        None => Ok(vec![record(kind, algorithm, None, (0..tasks).collect(), calls, bytes)]),
+        Some(plan) => {
+            let groups = plan.groups(tasks);
+            Ok(groups.map(|(name, ranks)| record(kind, plan.word, name, ranks, calls, bytes)).collect())
+        }
+    }
 }
 
-/// Builds the program of a kernel as [`parse`] does, with a run seed for kernels with random draws.
+/// The groups of a kernel that has a named algorithm.
+fn plan(entry: &Entry, call: &Call, tasks: u32, geometry: Option<&Geometry>) -> Result<Option<Plan>, SpecError> {
+    let is_named = entry.component.parameters.iter().any(|parameter| parameter.name == "algorithm");
+    let grid = |group| Shape::grid_of(call, group, geometry);
+    is_named.then(|| Plan::read(call, tasks, grid)).transpose()
+}
+
+/// Builds the program of a kernel as [`parse`] does, for a context.
 ///
 /// # Errors
-/// As [`parse`].
-pub fn parse_seeded(
-    text: &str,
-    default_tasks: usize,
-    default_geometry: Option<&Geometry>,
-    seed: u64,
-) -> Result<Program, SpecError> {
+/// As [`parse`]; a file that cannot be read.
+pub fn parse_in(text: &str, context: &KernelContext) -> Result<Program, SpecError> {
     let expr = Expr::parse(text)?;
     let row = expr::find(KERNELS.family(), KERNELS.rows(), text, &expr)?;
     let call = Call::bind(text, &expr, row.component())?;
-    let context = KernelContext { tasks: default_tasks, geometry: default_geometry, seed };
     let (entry, mut shape) = match row {
-        Row::Program(entry) => return checked(&call, (entry.build)(&call, &context)?),
-        Row::Exchanges(entry) => return checked(&call, (entry.build)(&call, &context)?.program()),
-        Row::Steps(entry) => in_groups(entry, &call, default_tasks, default_geometry)?,
-        Row::Choice(entry) => entry.build.steps(&call, default_tasks, default_geometry)?,
+        Row::Program(entry) => return checked(&call, (entry.build)(&call, context)?),
+        Row::Exchanges(entry) => return checked(&call, (entry.build)(&call, context)?.program()),
+        Row::Steps(entry) => in_groups(entry, &call, context)?,
+        Row::Choice(entry) => entry.build.steps(&call, context)?,
     };
     let kernel = &entry.build;
-    shape.seed = seed;
+    shape.seed = context.seed;
     let name = call.name();
     if let Some(needs) = (kernel.refuses)(shape.tasks) {
         // One task is always permitted, so that the search ends.
@@ -314,6 +361,10 @@ pub fn parse_seeded(
         shape.matrix = call.integer("n", 1..=matmul::LARGEST_MATRIX)? as u32;
         shape.madd = (call.number("madd", 0.0..=matmul::LONGEST)? * 1e3).round() as u64;
     }
+    if entry.component.parameters.iter().any(|parameter| parameter.name == "interleave") {
+        shape.exchange = Some(Exchange::read(&call, &shape, context)?);
+    }
+    shape.plan = plan(entry, &call, shape.tasks, context.geometry)?;
     let iterations = call.integer("iterations", 0..=MOST_ITERATIONS)? as u64;
 
     // A kernel that computes has an event even with a single task and no message.
@@ -351,32 +402,48 @@ pub fn parse_seeded(
 }
 
 impl Choice {
-    /// The kernel for these tasks.
-    fn steps(
-        &self,
-        call: &Call,
-        default_tasks: usize,
-        default_geometry: Option<&Geometry>,
-    ) -> Result<(&'static Entry, Shape), SpecError> {
-        let shape = Shape::read(call, self.levels.build.dimensions, default_tasks, default_geometry)?;
-        Ok((if shape.grid.is_empty() { self.flat } else { self.levels }, shape))
+    /// The kernel that a call means, and its tasks: the one of two levels if the call names that algorithm, or if it
+    /// leaves the algorithm and the groups to the network and its nodes have several tasks.
+    fn steps(&self, call: &Call, context: &KernelContext) -> Result<(&'static Entry, Shape), SpecError> {
+        let given = |parameter: &'static str| call.declares(parameter).then(|| call.given(parameter)).flatten();
+        let of_flat = ["group", "stride", "chunks", "grid"].into_iter().find_map(given);
+        let shape = Shape::of_levels(call, context)?;
+        let word = given("algorithm").and_then(Expr::word);
+        let is_asked = word == Some(hierarchical::HIERARCHICAL);
+        if let Some(argument) = of_flat.filter(|_| is_asked) {
+            let problem = "groups, chunks and grids are those of the other algorithms";
+            let remedy = format!("use {}:group=N, or leave it out", self.levels.component.name);
+            return Err(call.refuse(argument, problem, remedy));
+        }
+        if is_asked && shape.grid.is_empty() {
+            return Err(without_groups(call, shape.tasks));
+        }
+        if word.is_some() && !is_asked || of_flat.is_some() || shape.grid.is_empty() {
+            return Ok((self.flat, Shape::new(shape.tasks, Vec::new())));
+        }
+        Ok((self.levels, shape))
     }
 }
 
-/// A kernel and its tasks, which form groups if it has the parameter `group`.
+/// A kernel and its tasks, which form groups if it is one of two levels.
 fn in_groups(
     entry: &'static Entry,
     call: &Call,
-    default_tasks: usize,
-    default_geometry: Option<&Geometry>,
+    context: &KernelContext,
 ) -> Result<(&'static Entry, Shape), SpecError> {
-    let shape = Shape::read(call, entry.build.dimensions, default_tasks, default_geometry)?;
+    let shape = Shape::read(call, entry.build.dimensions, context.tasks, context.geometry)?;
     if call.declares("group") && shape.grid.is_empty() {
-        let problem = format!("`{}` needs groups of tasks, and {} tasks form none here", call.name(), shape.tasks);
-        let remedy = "give group=, or use a network whose nodes have several GPUs, such as cluster:nodes=4,gpus=8";
-        return Err(call.refuse_all(&problem, remedy));
+        return Err(without_groups(call, shape.tasks));
     }
     Ok((entry, shape))
+}
+
+/// The refusal of a kernel of two levels where tasks form no groups.
+fn without_groups(call: &Call, tasks: u32) -> SpecError {
+    let problem = format!("`{}` needs groups of tasks, and {tasks} tasks form none here", call.text());
+    let remedy = "give group= to a kernel that ends in -hierarchical, or use a network whose nodes have several GPUs, such as \
+                  cluster:nodes=4,gpus=8";
+    call.refuse_all(&problem, remedy)
 }
 
 /// Position in the text of a kernel of the name of the file that it reads, and the name; `None` if it reads none.
@@ -389,18 +456,6 @@ fn named_file(text: &str) -> Option<(usize, String)> {
     let call = Call::bind(text, &expr, &entry.component).ok()?;
     let file = call.given("file")?;
     Some((file.position, file.word()?.to_owned()))
-}
-
-/// The file that a kernel reads, if it reads one.
-#[must_use]
-pub fn file(text: &str) -> Option<PathBuf> {
-    named_file(text).map(|(_, name)| name.into())
-}
-
-/// The text of a kernel with the name of the file that it reads, if it reads one, replaced.
-#[must_use]
-pub fn with_file(text: &str, path: impl Fn(&Path) -> PathBuf) -> String {
-    synthetic::file::with_files(text, named_file(text).into_iter().collect(), path)
 }
 
 /// A program within the limits of kernels.
@@ -430,13 +485,29 @@ struct Steps<'a> {
 impl Steps<'_> {
     /// The tag of a label of this iteration.
     fn tag(&self, label: u64) -> Tag {
-        // The sum fits: there are at most 10^9 iterations of 2^22 labels.
+        // The sum fits: labels of one iteration are at most 2^22 or the messages of a pair, iterations at most 10^9.
         Tag::user((self.first_label + label) as i64)
     }
 
     /// Sends a message of [`Self::bytes`] bytes.
     fn send(&mut self, to: u32, label: u64) {
         self.events.push(Event::Send(Send { to: TaskId(to), tag: self.tag(label), bytes: self.bytes }));
+    }
+
+    /// Starts to send a message of [`Self::bytes`] bytes.
+    fn start_send(&mut self, to: u32, label: u64, request: u32) {
+        let send = Send { to: TaskId(to), tag: self.tag(label), bytes: self.bytes };
+        self.events.push(Event::Isend(send, Request(request)));
+    }
+
+    /// Waits until a message has been sent.
+    fn wait(&mut self, request: u32) {
+        self.events.push(Event::Wait(Request(request)));
+    }
+
+    /// Waits until the messages of all these requests have been sent.
+    fn wait_all(&mut self, requests: std::ops::Range<u32>) {
+        self.events.push(Event::WaitAll(requests.map(Request).collect()));
     }
 
     /// Computes for this many ps.

@@ -1,6 +1,7 @@
 //! Kernels in which one task or all tasks communicate with all.
 
-use super::{Collective, Entry, Kernel, PLAIN, Shape, any_number, one_label};
+use super::exchange::{INTERLEAVE, ORDER, PIECE};
+use super::{BYTES, Collective, Entry, ITERATIONS, Kernel, PLAIN, Shape, TASKS, any_number, one_label};
 use crate::catalog::Component;
 use crate::trace::kind::CollectiveKind;
 
@@ -9,12 +10,7 @@ const SOURCE: &str = "FSIN application kernels";
 
 /// A kernel without aliases.
 const fn entry(name: &'static str, about: &'static str, kernel: Kernel) -> Entry {
-    aliased(name, &[], about, kernel)
-}
-
-/// A kernel with aliases.
-const fn aliased(name: &'static str, aliases: &'static [&'static str], about: &'static str, kernel: Kernel) -> Entry {
-    Entry { component: Component { name, about, parameters: PLAIN, source: SOURCE }, aliases, build: kernel }
+    Entry { component: Component { name, about, parameters: PLAIN, source: SOURCE }, aliases: &[], build: kernel }
 }
 
 pub(super) static ONE_TO_ALL: Entry = entry(
@@ -73,24 +69,33 @@ pub(super) static ALL_TO_ALL_PAIRWISE: Entry = Entry {
     },
 };
 
-pub(super) static ALL_TO_ALL: Entry = aliased(
-    "all-to-all",
-    &["all-to-all-linear"],
-    "task i sends to i+1, i+2, ... (mod N), then receives from i-1, i-2, ...: everyone's k-th message travels k further",
-    Kernel {
+pub(super) static ALL_TO_ALL: Entry = Entry {
+    component: Component {
+        name: "all-to-all",
+        about: "every task sends to all others, then receives from i-1, i-2, ...; by default to i+1, i+2, ... (mod N), one message after \
+                another: everyone's k-th message travels k further",
+        parameters: &[TASKS, BYTES, ITERATIONS, ORDER, PIECE, INTERLEAVE],
+        source: SOURCE,
+    },
+    aliases: &["all-to-all-linear", "alltoall", "AllToAll", "all_to_all"],
+    build: Kernel {
         dimensions: &[],
         refuses: any_number,
-        messages: each_to_each,
+        messages: |shape| each_to_each(shape).saturating_mul(pieces(shape)),
         collective: Collective::of_blocks(CollectiveKind::AllToAll, "direct"),
-        labels: one_label,
+        labels: pieces,
         task: |shape, task, steps| {
-            // The sums stay below 2^21 and cannot overflow.
-            let tasks = shape.tasks;
-            (1..tasks).for_each(|k| steps.send((task + k) % tasks, 0));
-            (1..tasks).for_each(|k| steps.receive((task + tasks - k) % tasks, 0));
+            if let Some(exchange) = &shape.exchange {
+                exchange.write(shape, task, steps);
+            }
         },
     },
-);
+};
+
+/// Number of pieces of a message of an all-to-all.
+fn pieces(shape: &Shape) -> u64 {
+    shape.exchange.as_ref().map_or(1, |exchange| exchange.pieces(shape.bytes))
+}
 
 pub(super) static ALL_TO_ALL_PLAIN: Entry = entry(
     "all-to-all-plain",

@@ -1,6 +1,8 @@
 //! Number of tasks and their layout.
 
-use super::MOST_TASKS;
+use super::{KernelContext, MOST_TASKS};
+use super::exchange::Exchange;
+use super::named::Plan;
 use super::random::Draws;
 use crate::Geometry;
 use crate::catalog::SpecError;
@@ -26,6 +28,10 @@ pub(super) struct Shape {
     pub(super) seed: u64,
     /// The random draws of such kernels.
     pub(super) draws: Option<Draws>,
+    /// How the messages of an all-to-all are sent.
+    pub(super) exchange: Option<Exchange>,
+    /// A collective among groups of tasks.
+    pub(super) plan: Option<Plan>,
 }
 
 impl Shape {
@@ -37,10 +43,7 @@ impl Shape {
         default_tasks: usize,
         default_geometry: Option<&Geometry>,
     ) -> Result<Self, SpecError> {
-        let asked = match call.given("tasks") {
-            Some(_) => Some(call.integer("tasks", 1..=i64::from(MOST_TASKS))? as u32),
-            None => None,
-        };
+        let asked = asked(call)?;
         let Some(&usual) = dimensions.first() else {
             let tasks = tasks(call, asked, default_tasks)?;
             let group = if call.declares("group") { group(call, tasks, default_geometry)? } else { None };
@@ -67,10 +70,50 @@ impl Shape {
         Ok(Self::new(tasks, grid))
     }
 
+    /// Reads `tasks`. They form the groups of the network, if it has groups and these divide their number.
+    pub(super) fn of_levels(call: &Call, context: &KernelContext) -> Result<Self, SpecError> {
+        let tasks = tasks(call, asked(call)?, context.tasks)?;
+        let group = group_of_network(tasks, context.geometry);
+        Ok(Self::new(tasks, group.map_or_else(Vec::new, |group| vec![group, tasks / group])))
+    }
+
+    /// The grid of `tasks` tasks: as given, or the network's if it has so many nodes, or else two dimensions, as square
+    /// as possible.
+    pub(super) fn grid_of(call: &Call, tasks: u32, geometry: Option<&Geometry>) -> Result<Vec<u32>, SpecError> {
+        let Some(argument) = call.given("grid") else {
+            let same = geometry.filter(|geometry| geometry.nodes() == tasks as usize);
+            return Ok(same.map_or_else(|| squarest(tasks, 2), |geometry| geometry.sizes().to_vec()));
+        };
+        let grid = sizes(call, argument, &[1, 2, 3])?;
+        let product: u64 = grid.iter().map(|&size| u64::from(size)).product();
+        if product == u64::from(tasks) {
+            return Ok(grid);
+        }
+        let problem = format!("a grid of {product} tasks for groups of {tasks}");
+        Err(call.refuse(argument, &problem, "give a grid of the tasks of one group"))
+    }
+
     /// A shape whose other parameters are 0.
     pub(super) const fn new(tasks: u32, grid: Vec<u32>) -> Self {
-        Self { tasks, grid, bytes: 0, messages_per_task: 0, matrix: 0, madd: 0, seed: 0, draws: None }
+        Self {
+            tasks,
+            grid,
+            bytes: 0,
+            messages_per_task: 0,
+            matrix: 0,
+            madd: 0,
+            seed: 0,
+            draws: None,
+            exchange: None,
+            plan: None,
+        }
     }
+}
+
+/// The parameter `tasks`, if it is given.
+fn asked(call: &Call) -> Result<Option<u32>, SpecError> {
+    let is_given = call.given("tasks").is_some();
+    is_given.then(|| Ok(call.integer("tasks", 1..=i64::from(MOST_TASKS))? as u32)).transpose()
 }
 
 /// The number of tasks: `asked`, or else the default.
@@ -85,8 +128,7 @@ fn tasks(call: &Call, asked: Option<u32>, default: usize) -> Result<u32, SpecErr
 /// The number of tasks of a group: `group`, or else that of the network if it divides the tasks.
 fn group(call: &Call, tasks: u32, geometry: Option<&Geometry>) -> Result<Option<u32>, SpecError> {
     let Some(argument) = call.given("group") else {
-        let own = geometry.map_or(1, Geometry::group);
-        return Ok((own > 1 && tasks.is_multiple_of(own)).then_some(own));
+        return Ok(group_of_network(tasks, geometry));
     };
     let group = call.integer("group", 1..=i64::from(MOST_TASKS))? as u32;
     if tasks.is_multiple_of(group) {
@@ -94,6 +136,12 @@ fn group(call: &Call, tasks: u32, geometry: Option<&Geometry>) -> Result<Option<
     }
     let problem = format!("{tasks} tasks do not form groups of {group}");
     Err(call.refuse(argument, &problem, "give a divisor of the number of tasks"))
+}
+
+/// The number of tasks of a group of the network, if it has groups and these divide the number of tasks.
+fn group_of_network(tasks: u32, geometry: Option<&Geometry>) -> Option<u32> {
+    let own = geometry.map_or(1, Geometry::group);
+    (own > 1 && tasks.is_multiple_of(own)).then_some(own)
 }
 
 /// Parses the sizes of a grid.

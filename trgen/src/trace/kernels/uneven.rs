@@ -315,7 +315,7 @@ const FEW: u64 = 4096;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::kernels::{collective, parse_seeded};
+    use crate::trace::kernels::{KernelContext, collectives, parse_in};
 
     /// Gini coefficient of loads: the mean difference of all pairs over twice the mean.
     fn gini(loads: &[f64]) -> f64 {
@@ -350,7 +350,7 @@ mod tests {
     #[test]
     fn tokens_are_conserved_and_come_back() {
         let text = "moe:ranks=8,tokens=1000,bytes=10,experts=16,topk=3,skew=0.5,compute=2,iterations=2";
-        let program = parse_seeded(text, 64, None, 3).unwrap();
+        let program = parse_in(text, &KernelContext { seed: 3, ..KernelContext::new(64, None) }).unwrap();
         let mut bytes = vec![[0_u64; 2]; 8];
         for (task, event) in (0..).zip(&program.tasks).flat_map(|(task, events)| events.iter().map(move |e| (task, e)))
         {
@@ -367,7 +367,7 @@ mod tests {
         // An eighth of the tokens stays where it is, but for chance.
         let expected = (2 * 2 * 3 * 1000 * 10) as f64 * 7.0 / 8.0;
         assert!((sent as f64 / expected - 1.0).abs() < 0.05, "{sent} {expected}");
-        assert_ne!(parse_seeded(text, 64, None, 4).unwrap(), program, "the seed decides");
-        assert!(collective(text, 64, None).unwrap().is_none(), "computing is no part of a collective");
+        assert_ne!(parse_in(text, &KernelContext { seed: 4, ..KernelContext::new(64, None) }).unwrap(), program, "the seed decides");
+        assert!(collectives(text, 64, None).unwrap().is_empty(), "computing is no part of a collective");
     }
 }

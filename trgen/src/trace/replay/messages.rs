@@ -167,9 +167,16 @@ impl Replay {
         };
         let &InFlight { from, tag, size: bytes, event, .. } = message;
         let envelope = Envelope { from, tag, announced };
-        pair.early.insert(message.sequence, SentMessage { envelope, bytes, event });
-        let mut visible = Vec::new();
-        while let Some(message) = pair.early.remove(&pair.released) {
+        let sent = SentMessage { envelope, bytes, event };
+        if message.sequence != pair.released {
+            pair.early.insert(message.sequence, sent);
+            return;
+        }
+        pair.released += 1;
+        let mut visible = vec![sent];
+        while !pair.early.is_empty()
+            && let Some(message) = pair.early.remove(&pair.released)
+        {
             pair.released += 1;
             visible.push(message);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fsin_core::failures::parts;
 use fsin_core::route::proof::ChannelGraph;
-use fsin_core::route::{Links, Order, UpDown, distances};
+use fsin_core::route::{Links, UpDown, distances};
 use fsin_core::topology::{Port, Topology};
 use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
@@ -143,7 +143,7 @@ impl Routes {
                 let shape = topology.shape();
                 let mut tie = |dimension: usize| pick(mix2(key, dimension as u64), 2) == 0;
                 let offsets = topology.offsets(NodeId::at(switch), NodeId::at(to), &mut tie);
-                let port = Order::Dimension.next(shape, &offsets[..shape.dimensions]);
+                let port = topology.usual().order.next(shape, &offsets[..shape.dimensions]);
                 let number = port.map_or(0, |port| port.0.into());
                 let mut ports = wires.ports(wires.hosts + switch);
                 let port = ports.find(|&port| wires.links()[port].number == number);

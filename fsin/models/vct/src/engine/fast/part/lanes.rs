@@ -7,9 +7,9 @@ use super::super::mask::Mask;
 use super::super::state::{Router, Sender};
 use super::Works;
 use crate::engine::messages::Unsent;
-use crate::router::Interface;
 use crate::router::layout::Layout;
 use crate::router::request::packet_key;
+use crate::router::{Injection, Interface};
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
     /// \[packets\] Packets of the messages in the lanes of a node.
@@ -51,11 +51,23 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let Sender { sequence, key: source_key, .. } = self.senders[node as usize];
         let key = packet_key(source_key, sequence);
         let is_of_port = rules.interface == Interface::PerPort;
-        let place = |message: &Unsent| {
-            let injector = if is_of_port { number } else { self.injector_of(router, node, message, key) };
-            self.buffer_has_room(node as usize, injector).then_some(injector)
+        let has_room = |injector: &usize| self.buffer_has_room(node as usize, *injector);
+        // Where the message does not matter, or no injector has room, the messages need not be tried one by one.
+        let common = match (is_of_port, rules.injection) {
+            (true, _) => Some(number),
+            (false, Injection::Shortest) => Some(self.injector(router, node as usize, &[])),
+            (false, _) => None,
         };
-        let sent = lane.next(place, Unsent::rest);
+        let injectors = common.map_or(0..rules.injectors, |injector| injector..injector + 1);
+        let place = |message: &Unsent| {
+            let injector = common.unwrap_or_else(|| self.injector_of(router, node, message, key));
+            Some(injector).filter(has_room)
+        };
+        let sent = if injectors.into_iter().any(|injector| has_room(&injector)) {
+            lane.next(place, Unsent::rest)
+        } else {
+            None
+        };
         let Some((injector, message)) = sent else {
             // Otherwise the buffer releases the interface when a packet leaves it.
             self.endpoints[node as usize].held_up |= !rules.tries_injectors;
