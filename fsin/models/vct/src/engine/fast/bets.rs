@@ -180,8 +180,7 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
     fn inputs_of_dimension<L: Layout>(rules: &Rules<L>, dimension: usize) -> M {
         let per_dimension = rules.layout.outputs() / rules.layout.shape().dimensions;
         let ports = M::below((dimension + 1) * per_dimension) & !M::below(dimension * per_dimension);
-        let first = rules.requests.first_dimension();
-        if dimension == first { ports | !M::below(rules.layout.outputs()) } else { ports }
+        if dimension == 0 { ports | !M::below(rules.layout.outputs()) } else { ports }
     }
 
     /// The inputs among `drawing` that draw channel `vc` of a dimension. `lots` is the random word of the cycle.
