@@ -140,6 +140,8 @@ pub struct RouteRules<L> {
     pub(crate) routing: Routing,
     /// Order of dimensions of deterministic routes.
     order: Order,
+    /// The first dimension in that order.
+    first_dimension: u8,
     /// \[phits\] Length of a packet.
     packet_phits: u32,
     /// \[packets\] Room that a packet must leave in a ring which it enters.
@@ -228,6 +230,7 @@ impl<L: Layout> RouteRules<L> {
             layout,
             routing,
             order: params.order,
+            first_dimension: params.order.dimensions(layout.shape().dimensions).first().map_or(0, |&first| first as u8),
             bubble: if routing.uses_bubble() { params.bubble } else { 0 },
             packet_phits: params.packet_phits,
             lbr,
@@ -282,6 +285,12 @@ impl<L: Layout> RouteRules<L> {
     #[inline(always)]
     pub(crate) fn leads_on(&self, head: &Head<'_>, port: Port) -> bool {
         self.reachability.as_ref().is_none_or(|reachability| reachability.leads_on(head.node, port, head.offsets))
+    }
+
+    /// The dimension with which deterministic routes begin.
+    #[inline(always)]
+    pub(crate) fn first_dimension(&self) -> usize {
+        self.first_dimension.into()
     }
 
     /// Number of virtual channels of each link.

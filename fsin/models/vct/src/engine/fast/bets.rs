@@ -180,7 +180,8 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
     fn inputs_of_dimension<L: Layout>(rules: &Rules<L>, dimension: usize) -> M {
         let per_dimension = rules.layout.outputs() / rules.layout.shape().dimensions;
         let ports = M::below((dimension + 1) * per_dimension) & !M::below(dimension * per_dimension);
-        if dimension == 0 { ports | !M::below(rules.layout.outputs()) } else { ports }
+        let first = rules.requests.first_dimension();
+        if dimension == first { ports | !M::below(rules.layout.outputs()) } else { ports }
     }
 
     /// The inputs among `drawing` that draw channel `vc` of a dimension. `lots` is the random word of the cycle.
@@ -320,7 +321,7 @@ pub(super) fn first_request<L: Layout, M: Mask, const D: usize, const Q: usize, 
         let (shape, vcs) = (layout.shape(), layout.vcs());
         let (dimensions, channels) = (shape.dimensions, shape.ways * vcs);
         let in_transit = input < rules.outputs();
-        let own = if in_transit { rules.port_of(input) / shape.ways } else { 0 };
+        let own = if in_transit { rules.port_of(input) / shape.ways } else { rules.requests.first_dimension() };
         let goes_straight = candidates & !escapes & 1 << input != 0;
         let lots = lots(bets.key, now);
         for bet in usize::from(goes_straight)..dimensions {

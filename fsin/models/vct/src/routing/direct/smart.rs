@@ -93,7 +93,7 @@ impl<L: Layout> RouteRules<L> {
         let dimensions = self.layout.shape().dimensions;
         let own = match head.input {
             Input::Transit(input) => self.layout.shape().direction(input.port).0,
-            Input::Injection => 0,
+            Input::Injection => self.first_dimension(),
         };
         for tried_bet in usize::from(*bet)..dimensions {
             let turn = own + tried_bet;
