@@ -7,14 +7,14 @@ use super::Topology;
 /// Steps of a search: each narrows an interval to two thirds, and 90 of them exhaust the digits of a number.
 const STEPS: usize = 90;
 
-/// \[messages\] The load of the busiest link if every node sends a message to every other one, and each pair divides its
-/// message over its shortest routes so that this load is as small as possible. `None` where the links of a dimension
+/// \[messages\] The load of the busiest link if every node sends a message to every other one, and each pair divides
+/// its message over its shortest routes so that this load is as small as possible. `None` where the links of a dimension
 /// are not all alike, and for more than three dimensions.
 ///
 /// In a vertex-transitive direct network a routing can be shifted to every node in turn; on average over all shifts the
 /// links of a dimension carry the same. So it is enough to choose, for each destination of one node, the shares of
-/// hops in each dimension. The least maximum over dimensions is the greatest minimum over weights of the dimensions (the
-/// dual of the linear programme), a concave function of up to two free weights.
+/// hops in each dimension. The least maximum over dimensions is the greatest minimum over weights of the dimensions
+/// (the dual of the linear programme), a concave function of up to two free weights.
 #[must_use]
 pub fn least_busiest_load(topology: &dyn Topology) -> Option<f64> {
     let shape = topology.shape();

@@ -1,13 +1,14 @@
-//! Collectives by the names of their algorithms, on groups of tasks: `all-reduce:algorithm=double-tree,group=8,chunks=4`.
+//! Collectives by the names of their algorithms, on groups of tasks:
+//! `all-reduce:algorithm=double-tree,group=8,chunks=4`.
 //!
-//! The vector is cut into a part for each **lane** of the algorithm: two rings in opposite directions, two trees, or the
-//! rings of a torus in every order of dimensions and both directions. A part is cut into chunks. Each chunk goes through
-//! the steps of its lane; chunks follow each other at a distance of one round. So a task takes part in many rounds at a
-//! time: of each round it sends what it has without waiting, then receives.
+//! The vector is cut into a part for each **lane** of the algorithm: two rings in opposite directions, two trees, or
+//! the rings of a torus in every order of dimensions and both directions. A part is cut into chunks. Each chunk goes
+//! through the steps of its lane; chunks follow each other at a distance of one round. So a task takes part in many
+//! rounds at a time: of each round it sends what it has without waiting, then receives.
 //!
 //! # How the model departs from reality, and who could notice
-//! A task receives in the order of rounds, and works on no later round before it has all messages of one. A library with
-//! a thread for each lane would go on with another lane; where lanes are not equally fast, it gains from that.
+//! A task receives in the order of rounds, and works on no later round before it has all messages of one. A library
+//! with a thread for each lane would go on with another lane; where lanes are not equally fast, it gains from that.
 
 use super::hierarchical::HIERARCHICAL;
 use super::schedule::{Action, Ring, Step, core, doubling, folded, halving, unfold};

@@ -321,7 +321,7 @@ pub(super) fn first_request<L: Layout, M: Mask, const D: usize, const Q: usize, 
         let (shape, vcs) = (layout.shape(), layout.vcs());
         let (dimensions, channels) = (shape.dimensions, shape.ways * vcs);
         let in_transit = input < rules.outputs();
-        let own = if in_transit { rules.port_of(input) / shape.ways } else { 0 };
+        let own = if in_transit { rules.port_of(input) / shape.ways } else { rules.requests.first_dimension() };
         let goes_straight = candidates & !escapes & 1 << input != 0;
         let lots = lots(bets.key, now);
         for bet in usize::from(goes_straight)..dimensions {
