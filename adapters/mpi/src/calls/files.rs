@@ -401,8 +401,16 @@ large! {
         put(extent, world.types.get(ty)?.extent() as isize);
         Ok(())
     }
-    fn MPI_Register_datarep / MPI_Register_datarep_c(_name: *const c_char, _read: F, _write: F, _extent: F, _state: usize) {
-        error(ERR_CONVERSION, "representations of data are native and internal")
+    // Views of such a representation are refused, as in MPICH.
+    fn MPI_Register_datarep / MPI_Register_datarep_c(name: *const c_char, _read: F, _write: F, _extent: F, _state: usize) {
+        if world.files.representations.insert(text(name)) {
+            return Ok(());
+        }
+        Err(Error {
+            class: ERR_DUP_DATAREP,
+            text: format!("the representation `{}` is registered already", text(name)),
+            comm: Some(Fh::NULL.handle()),
+        })
     }
 }
 

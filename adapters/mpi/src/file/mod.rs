@@ -5,7 +5,7 @@
 //!
 //! Decision: docs/decisions/0272-files-of-ranks.md.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_int;
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -196,11 +196,13 @@ pub(crate) struct Files {
     all: Table<File>,
     /// The error handler of `MPI_FILE_NULL`, which new files get.
     pub(crate) errhandler: c_int,
+    /// Names of the representations that the program has registered.
+    pub(crate) representations: BTreeSet<String>,
 }
 
 impl Files {
     pub(crate) fn new() -> Self {
-        Self { all: Table::new(KIND, 1), errhandler: ERRORS_RETURN }
+        Self { all: Table::new(KIND, 1), errhandler: ERRORS_RETURN, representations: BTreeSet::new() }
     }
 
     pub(crate) fn add(&mut self, file: File) -> Fh {
