@@ -10,9 +10,9 @@ use trgen::phrase::Phrase;
 use trgen::synthetic::Config;
 use trgen::trace::chakra::replay::Params as RankParams;
 use trgen::trace::goal::hosts::HostParams;
+use trgen::trace::placement;
 use trgen::trace::replay::{Pace, Protocol};
 use trgen::trace::slow::Slow;
-use trgen::trace::{kernels, placement};
 
 use super::conflicts::{BATCH, ENDING, Times, check_needs, check_unused, conflicts, is_of_wire, task_key, unmet};
 use super::hosts::{eager, hosts, slow, tasks_per_node};

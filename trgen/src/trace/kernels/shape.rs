@@ -1,9 +1,9 @@
 //! Number of tasks and their layout.
 
-use super::{KernelContext, MOST_TASKS};
 use super::exchange::Exchange;
 use super::named::Plan;
 use super::random::Draws;
+use super::{KernelContext, MOST_TASKS};
 use crate::Geometry;
 use crate::catalog::SpecError;
 use crate::synthetic::expr::{Call, Expr};

@@ -367,7 +367,11 @@ mod tests {
         // An eighth of the tokens stays where it is, but for chance.
         let expected = (2 * 2 * 3 * 1000 * 10) as f64 * 7.0 / 8.0;
         assert!((sent as f64 / expected - 1.0).abs() < 0.05, "{sent} {expected}");
-        assert_ne!(parse_in(text, &KernelContext { seed: 4, ..KernelContext::new(64, None) }).unwrap(), program, "the seed decides");
+        assert_ne!(
+            parse_in(text, &KernelContext { seed: 4, ..KernelContext::new(64, None) }).unwrap(),
+            program,
+            "the seed decides"
+        );
         assert!(collectives(text, 64, None).unwrap().is_empty(), "computing is no part of a collective");
     }
 }
