@@ -122,6 +122,8 @@ methods! {
     compute: Number = "compute";
     /// Speed of a task, for traces that count operations: `5Gflop/s`.
     flop_rate: Word = "flop-rate";
+    /// Factors of the computing times of ranks: `rank:3x1.2`.
+    slow: Word = "slow";
     /// Unit of computing times in `.trc` files.
     trace_unit: Word = "trace-unit";
     /// Order of tasks in receive lines of `.trc` files.

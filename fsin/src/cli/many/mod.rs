@@ -543,6 +543,7 @@ mod tests {
 
     /// Flags that say what this invocation does with the experiment, and change neither its results nor its points.
     const OF_INVOCATION: &[&str] = &[
+        "activity",
         "backend",
         "color",
         "detach",

@@ -287,6 +287,8 @@ proptest! {
         case in prop_oneof![3 => case(), 1 => paced()], routing in avoiding(),
         draws in prop::collection::vec(any::<u64>(), 1..8),
     ) {
+        // Butterflies have one route for each pair.
+        prop_assume!(!case.topology.starts_with("fly"));
         agree(&with_failures(case, routing, &draws))?;
     }
 }

@@ -79,7 +79,7 @@ pub(crate) fn command() -> Command {
              {rank} in it, it is called once for each rank: 'ssh node{rank}'. The network stays in this command, and ranks \
              reach it by TCP. The folder for temporary files (TMPDIR) must be one that all hosts share [this command]",
         ))
-        .arg(Arg::new("listen").long("listen").value_name("ADDRESS").help(
+        .arg(Arg::new("listen").long("listen").value_name("ADDRESS").hide_short_help(true).help(
             "Where ranks of a --launcher reach the network, such as 10.0.0.1:0 [a free port at the name of this host]",
         ))
         .arg(
@@ -167,7 +167,7 @@ pub(crate) fn command() -> Command {
             "central",
             "How the clocks of ranks are kept in order: central, quantum:TIME, null-message, conditional-event, combined, \
              deterministic [central]",
-        ).long_help(
+        ).hide_short_help(true).long_help(
             "How the clocks of ranks are kept in order: central; where every message takes the same time also \
              quantum:TIME, null-message, conditional-event, combined, deterministic. All give the same results, except \
              with a quantum longer than the delay, which is approximate [central]",
