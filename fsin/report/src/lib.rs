@@ -10,6 +10,7 @@ use fsin_experiment::sweep::Collected;
 
 #[cfg(feature = "plots")]
 mod activity;
+#[cfg(feature = "plots")]
 mod legible;
 mod letters;
 mod lines;
@@ -24,6 +25,7 @@ mod timeline;
 
 #[cfg(feature = "plots")]
 pub use activity::{activity_csv, activity_svg};
+#[cfg(feature = "plots")]
 pub use legible::{Illegible, illegible};
 pub use links::link_pictures;
 pub use page::{Baseline, Subject, page};
