@@ -28,6 +28,7 @@ const OF_RANKS: &[&str] = &[
     "FSIN_MPI_RENDEZVOUS",
     "FSIN_MPI_SIZE",
     "FSIN_MPI_SYNC",
+    "FSIN_MPI_TOKEN",
 ];
 
 /// Variables of the project's tests and of its build.
