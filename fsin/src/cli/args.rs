@@ -361,7 +361,7 @@ mod tests {
         }
         let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
         assert_eq!(command_of(&words(&["fsin", "--version"])).get_subcommands().count(), 0);
-        for others in [&["fsin"][..], &["fsin", "--help"], &["fsin", "help", "run"], &["fsin", "runn"], &["fsin", "-h"]]
+        for others in [&["fsin"][..], &["fsin", "--help"], &["fsin", "help", "run"], &["fsin", "walk"], &["fsin", "-h"]]
         {
             assert_eq!(command_of(&words(others)).get_subcommands().count(), COMMANDS.len(), "{others:?}");
         }
