@@ -267,7 +267,7 @@ impl Reference {
         let mut outputs = Vec::new();
         let is_outdated = self.base.hosts.changes_since(frame.unit) > 0;
         let Base { tables, wiring, now, .. } = &mut self.base;
-        let only = tables.forward(wiring, link.device, input, &frame, is_outdated, *now, &mut outputs);
+        let only = tables.forward(wiring, input, &frame, is_outdated, *now, &mut outputs);
         outputs.extend(only);
         if outputs.is_empty() {
             return self.base.hosts.filter(frame.unit, self.base.now, notices);

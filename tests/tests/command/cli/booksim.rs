@@ -228,7 +228,7 @@ const CONFIGURATIONS: [(&str, u32, f64, f64); 10] = [
         "topology = anynet; network_file = net.txt; routing_function = min;",
         6,
         (6.0 + 12.0 * 2.0 + 2.0 * 2.0 + 8.0 * 3.0 + 8.0 * 4.0) / 36.0,
-        2.0 * 18.0 / 36.0,
+        1.0,
     ),
 ];
 

@@ -22,7 +22,8 @@ fn run(plan: &Plan, lane: u32, begin: impl Fn(u32, u32) -> u64) -> Vec<Vec<u64>>
         plan.steps(lane, member, &mut |step| steps.push((step.round, step.action != Action::Send, member, step)));
     }
     steps.sort_by_key(|&(round, receives, member, _)| (round, receives, member));
-    let mut letters: HashMap<(u32, u32, u32), ((u32, u32), Vec<u64>)> = HashMap::new();
+    // By sender, receiver and round: the pieces, and what they hold.
+    let mut letters = HashMap::new();
     for (round, receives, member, Step { action, peer, pieces, .. }) in steps {
         assert!(u64::from(round) < plan.rounds());
         let range = pieces.0 as usize..(pieces.0 + pieces.1) as usize;

@@ -121,7 +121,7 @@ fn parse(given: &str) -> Result<Switched, SpecError> {
             let ends = [format!("h{host}"), format!("{prefix}.{}", plane.home(host))];
             link(&mut text, &ends, plane.of_endpoint(host).map(&attributes));
         }
-        plane.links(&prefix, &attributes, &mut text);
+        plane.links(&prefix, attributes, &mut text);
     }
     let built = network(&text, spec.clone(), None);
     built.map_err(|error| error.within(format!("`{spec}` as a graph: ")))

@@ -374,7 +374,7 @@ impl Fast {
         let mut outputs = std::mem::take(&mut self.outputs);
         let is_outdated = !self.base.alive.is_always() && self.base.hosts.changes_since(frame.unit) > 0;
         let wiring = &self.base.wiring;
-        match self.base.tables.forward(wiring, link.device, input, frame, is_outdated, self.base.now, &mut outputs) {
+        match self.base.tables.forward(wiring, input, frame, is_outdated, self.base.now, &mut outputs) {
             Some(output) if !self.base.params.pause && !self.is_cut_through => {
                 self.enqueue(output as usize, slot, notices)
             }

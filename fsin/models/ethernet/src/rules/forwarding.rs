@@ -200,7 +200,7 @@ impl Tables {
         }
     }
 
-    /// Learns the source of a frame that comes to a switch, `device`, through its port `input`, unless the frame
+    /// Learns the source of a frame that comes to a switch through its port `input`, unless the frame
     /// is outdated: sent before links have last changed, and perhaps on a way that leads elsewhere now. Returns the port
     /// through which the frame goes on. If there are several, returns `None` and writes them to `out`; `out` stays
     /// empty if the frame is filtered.
@@ -208,7 +208,6 @@ impl Tables {
     pub(crate) fn forward(
         &mut self,
         wiring: &Wiring,
-        device: u32,
         input: usize,
         frame: &Frame,
         is_outdated: bool,
@@ -216,6 +215,7 @@ impl Tables {
         out: &mut Vec<u32>,
     ) -> Option<u32> {
         out.clear();
+        let device = wiring.links[input].owner;
         let switch = device as usize - wiring.hosts;
         let (source, destination) = (frame.source as usize, frame.destination as usize);
         match &mut self.kind {
