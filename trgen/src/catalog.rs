@@ -326,9 +326,13 @@ pub fn suggestion(name: &str, known: &[&str]) -> Suggestion {
     // Names are spelt with and without hyphens: `allreduce`, `bit_reverse`.
     let bare = |name: &str| name.to_lowercase().replace(['-', '_', ' '], "");
     let wanted = bare(name);
+    // Of a name and the other spellings of it, the first is meant.
+    let is_first = |&(at, candidate): &(usize, &&str)| known[..at].iter().all(|other| bare(other) != bare(candidate));
     let mut near: Vec<(usize, &str)> = known
         .iter()
-        .map(|&candidate| (strsim::damerau_levenshtein(&wanted, &bare(candidate)), candidate))
+        .enumerate()
+        .filter(is_first)
+        .map(|(_, &candidate)| (strsim::damerau_levenshtein(&wanted, &bare(candidate)), candidate))
         .filter(|&(distance, candidate)| {
             distance <= 1 + candidate.len() / 4 || (wanted.len() >= 3 && bare(candidate).contains(&wanted))
         })
@@ -350,6 +354,7 @@ mod tests {
         let kernels = ["all-reduce-ring", "all-to-all", "bintree"];
         assert_eq!(suggestion("allreduce", &kernels).near, ["all-reduce-ring"]);
         assert_eq!(suggestion("all_to_all", &kernels).near, ["all-to-all"]);
+        assert_eq!(suggestion("all-two-all", &["all-to-all", "AllToAll", "all_to_all"]).near, ["all-to-all"]);
         let error = SpecError::unknown("traffic pattern", "unifrom", &known);
         assert_eq!((error.kind(), error.value()), (ErrorKind::UnknownName, Some("unifrom")));
         let Some(Allowed::Names(names)) = error.accepted() else { panic!("{error:?} lists no names") };

@@ -122,8 +122,7 @@ impl Platform<'_> {
                     "the route from `{from}` to `{to}` crosses {} links, and {shortest} lead there too: routes are shortest here",
                     route.steps.len()
                 );
-                let remedy = "write what `fsin topology --format list` prints of the network without that route, and give the route by \
-                              the setting routes";
+                let remedy = "leave that route out of the platform, and give it by the setting routes";
                 return Err(refusal(self.places, route.at, ErrorKind::Unsupported, what, remedy));
             }
         }
