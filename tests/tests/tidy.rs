@@ -95,6 +95,11 @@ const KNOWN_BY: &[(&str, &[&str])] = &[
             "fsin/stamp/src/lib.rs",
             // What the launcher reads at the end of a rank.
             "adapters/mpi/src/report.rs",
+            // Files of MPI programs, settings of ranks on other hosts, and whether threads sleep.
+            "adapters/mpi/src/calls/files.rs",
+            "adapters/mpi/src/file",
+            "adapters/mpi/src/settings.rs",
+            "adapters/mpi/src/threads/still.rs",
             // The header of C is written of the sources.
             "adapters/c/src/tests/header.rs",
             // The topology `graph:FILE`.

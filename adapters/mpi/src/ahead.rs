@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use crate::entry;
 use crate::host;
+use crate::inside;
 use crate::settings::Compute;
 
 /// Shortest and longest interval between two checks of the program: short while it computes, longer while it makes
@@ -24,7 +25,7 @@ const LONGEST: Duration = Duration::from_millis(4);
 pub(crate) fn begin(compute: Compute) {
     let Some(clock) = host::of_this_thread().filter(|_| compute != Compute::None) else { return };
     // If the thread cannot be started, ranks compute one after another.
-    let _ = thread::Builder::new().name("fsin-mpi".to_owned()).spawn(move || entry::inside(|| watch(compute, clock)));
+    let _ = thread::Builder::new().name("fsin-mpi".to_owned()).spawn(move || inside::inside(|| watch(compute, clock)));
 }
 
 /// The outcome of an announcement.

@@ -15,6 +15,7 @@ use crate::entry;
 use crate::host::{
     self, SECOND, THREAD, Timespec, Usage, host_processor_time, host_time_of_base, host_times, host_usage, read_host,
 };
+use crate::inside;
 use crate::objects;
 
 /// Numbers of clocks, as in `time.h` of Linux: `CLOCK_REALTIME`, its coarse variant, and `CLOCK_TAI`.
@@ -33,7 +34,7 @@ pub(crate) fn shows_date(clock: c_int) -> bool {
 
 /// True if clocks of the program read virtual time.
 pub(crate) fn is_virtual() -> bool {
-    !entry::is_inside() && entry::is_time_virtual() && objects::is_linked_with_mpi()
+    !inside::is_inside() && entry::is_time_virtual() && objects::is_linked_with_mpi()
 }
 
 /// \[ps\] The virtual time, read by the program.

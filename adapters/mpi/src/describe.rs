@@ -32,7 +32,7 @@ fn request(comms: &Comms, requests: &Requests, handle: c_int) -> Option<String> 
         What::Several(all) => {
             all.iter().find(|&&one| !requests.is_over(one)).and_then(|&one| request(comms, requests, one))
         }
-        What::Parts(parts, _) => {
+        What::Parts(parts) => {
             let left = parts.iter().filter(|&&is_ready| !is_ready).count();
             Some(format!("{left} of {} partitions to be ready", parts.len()))
         }

@@ -7,70 +7,25 @@
 //!
 //! Decisions: docs/decisions/0165-state-of-a-rank.md, 0271-threads-of-ranks.md.
 
-use std::cell::Cell;
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::abi::*;
-use crate::caller;
+use crate::computing;
 use crate::error::{Error, Outcome};
 use crate::file::Fh;
 use crate::host;
+use crate::inside::{inside, is_inside, is_main};
 use crate::settings::Settings;
+use crate::state::{publish, state};
 use crate::threads;
 use crate::world::{self, World};
-
-/// The state of this rank, once the first call has been made: where the thread that has the turn finds it.
-static STATE: AtomicPtr<World> = AtomicPtr::new(std::ptr::null_mut());
-
-/// Called by a thread that gives the turn away in the middle of a call: the next one gets the state from this reference.
-pub(crate) fn publish(world: &mut World) {
-    STATE.store(world, Ordering::Release);
-}
-
-/// The state, for the thread that has the turn.
-fn state<'a>() -> Option<&'a mut World> {
-    // SAFETY: the address of a `World` that is never freed. Only the thread that has the turn uses a reference to it; other
-    // threads wait within `give_way`, for which they have published theirs. What makes a `World` stay on its thread
-    // otherwise are its counted references (`Rc`), all of which belong to the state or to a call that is under way.
-    unsafe { STATE.load(Ordering::Acquire).as_mut() }
-}
 
 /// Number of calls so far.
 static CALLS: AtomicU64 = AtomicU64::new(0);
 /// True once virtual time has begun.
 static IS_TIME_VIRTUAL: AtomicBool = AtomicBool::new(false);
-
-thread_local! {
-    /// True on the thread that has initialized MPI.
-    static IS_MAIN: Cell<bool> = const { Cell::new(false) };
-    /// Number of nested calls into the library: a function of the program can call the library again.
-    static DEPTH: Cell<u32> = const { Cell::new(0) };
-}
-
-/// True on the thread that has initialized MPI.
-pub(crate) fn is_main() -> bool {
-    IS_MAIN.get()
-}
-
-/// Records that this thread has initialized MPI.
-pub(crate) fn set_main() {
-    IS_MAIN.set(true);
-}
-
-/// True while this thread executes the library.
-pub(crate) fn is_inside() -> bool {
-    DEPTH.get() > 0
-}
-
-/// Runs `work` as part of the library, to which clocks show the time of the host.
-pub(crate) fn inside<T>(work: impl FnOnce() -> T) -> T {
-    DEPTH.set(DEPTH.get() + 1);
-    let result = work();
-    DEPTH.set(DEPTH.get() - 1);
-    result
-}
 
 /// Number of calls so far, of this and other threads.
 pub(crate) fn calls() -> u64 {
@@ -226,7 +181,7 @@ fn check_thread(world: &mut World, name: &str) {
     ];
     if world.initialized
         && !ANY.contains(&name)
-        && let Some(text) = caller::refused(name, threads::level(), is_main())
+        && let Some(text) = computing::refused(name, threads::level(), is_main())
     {
         world.end(&text, 1);
     }

@@ -47,6 +47,7 @@ mod calls;
 mod clock;
 mod collective;
 mod communicator;
+mod computing;
 mod constructors;
 mod copying;
 mod data;
@@ -59,6 +60,7 @@ mod error;
 mod external;
 mod file;
 mod host;
+mod inside;
 #[cfg_attr(test, allow(dead_code, reason = "the dynamic linker loads no library for tests"))]
 mod objects;
 mod operation;
@@ -66,6 +68,7 @@ mod report;
 mod settings;
 #[cfg_attr(test, allow(dead_code, reason = "programs of tests sleep on the host"))]
 mod sleep;
+mod state;
 mod table;
 #[cfg_attr(test, allow(dead_code, reason = "programs of tests are alone in the library"))]
 mod threads;

@@ -11,11 +11,12 @@ use crate::host::{
     SECOND, Timespec, host_nanosleep, host_nanosleep_on, host_poll, host_ppoll, host_pselect, host_select, host_sleep,
     host_thread_sleep, host_usleep,
 };
+use crate::inside;
 use crate::threads;
 
 /// True if this thread sleeps in virtual time: the one that has initialized MPI, and with `MPI_THREAD_MULTIPLE` any.
 fn passes() -> bool {
-    is_virtual() && (entry::is_main() || threads::level() == threads::MULTIPLE)
+    is_virtual() && (inside::is_main() || threads::level() == threads::MULTIPLE)
 }
 
 /// Passes `time` picoseconds.

@@ -20,10 +20,10 @@ use crate::datatype::Types;
 use crate::describe;
 use crate::engine::mail::Mail;
 use crate::engine::requests::Requests;
-use crate::entry;
 use crate::error::Outcome;
 use crate::file::Files;
 use crate::host;
+use crate::inside;
 use crate::objects;
 use crate::operation::{self, Op, Terms};
 use crate::report::{self, Log, Statistics, Summary};
@@ -51,6 +51,8 @@ pub(crate) struct World {
     pub(crate) requests: Requests,
     /// What the persistent requests begin, and the communicators that they hold.
     pub(crate) begins: BTreeMap<c_int, (Begin, c_int)>,
+    /// By request of a partitioned send: what sends the message when all parts are ready.
+    pub(crate) whole: BTreeMap<c_int, Begin>,
     pub(crate) comms: Comms,
     pub(crate) groups: Groups,
     pub(crate) types: Types,
@@ -117,7 +119,7 @@ fn watch(guest: &Guest) {
         }
     };
     // If the thread cannot be started, the program notices at its next call.
-    let _ = std::thread::Builder::new().name("fsin-mpi".to_owned()).spawn(|| entry::inside(wait));
+    let _ = std::thread::Builder::new().name("fsin-mpi".to_owned()).spawn(|| inside::inside(wait));
 }
 
 impl World {
@@ -130,6 +132,7 @@ impl World {
             mail: Mail::new(settings.size),
             requests: Requests::new(),
             begins: BTreeMap::new(),
+            whole: BTreeMap::new(),
             comms: Comms::new(settings.rank, settings.size),
             groups: Groups::new(),
             types: Types::new(),

@@ -56,18 +56,20 @@ fn text(call: &Call, folder: &Path) -> Result<(String, String), SpecError> {
         Some(given) => call.refuse(given, &what, remedy),
         None => call.refuse_all(&what, remedy),
     };
+    Ok((path.display().to_string(), text_of(&path, refuse)?))
+}
+
+/// The text of a file; `refuse` makes an error of a problem and its remedy.
+pub(crate) fn text_of(path: &Path, refuse: impl Fn(String, &str) -> SpecError) -> Result<String, SpecError> {
     let shown = path.display();
-    match std::fs::metadata(&path) {
-        Ok(found) if found.len() > LONGEST => {
-            let what = format!("{shown} has {} bytes", found.len());
-            return Err(refuse(what, "check that it is the file you mean: at most 256 MiB"));
-        }
-        _ => {}
+    let length = std::fs::metadata(path).map_or(0, |found| found.len());
+    if length > LONGEST {
+        let what = format!("{shown} has {length} bytes");
+        return Err(refuse(what, "check that it is the file you mean: at most 256 MiB"));
     }
-    let text = std::fs::read_to_string(&path).map_err(|error| {
+    std::fs::read_to_string(path).map_err(|error| {
         refuse(format!("cannot read {shown}: {error}"), "give the path of a text file that you may read")
-    })?;
-    Ok((shown.to_string(), text))
+    })
 }
 
 /// The lines of numbers in the file that the parameter `file` names, each with its line number from 1.

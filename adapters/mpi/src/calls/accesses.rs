@@ -5,7 +5,6 @@ use std::ffi::c_int;
 use crate::abi::*;
 use crate::arguments;
 use crate::calls::blocks::{Block, block};
-use crate::calls::windows::target_of;
 use crate::engine::windows::{expect, lock, request, send};
 use crate::error::{Outcome, error};
 use crate::operation;
@@ -170,6 +169,15 @@ large! {
         let wanted = Access::of(Code::Fetch, (rank, place, count.into(), ty)).sending(own).answered(result).by(op);
         put(request, access(world, win, wanted, true)?);
         Ok(())
+    }
+}
+
+/// A rank as a target of a window.
+pub(super) fn target_of(world: &World, window: c_int, rank: c_int) -> Outcome<usize> {
+    let ranks = world.windows.get(window)?.shapes.len();
+    match usize::try_from(rank) {
+        Ok(rank) if rank < ranks => Ok(rank),
+        _ => error(ERR_RANK, format!("rank {rank} is not one of the {ranks} ranks of the window")),
     }
 }
 

@@ -14,6 +14,7 @@ use crate::engine::collectives::Form;
 use crate::engine::completion::wait_own;
 use crate::entry;
 use crate::error::{Error, Outcome, error};
+use crate::inside;
 use crate::operation::{self, Op};
 use crate::threads;
 use crate::world::World;
@@ -32,7 +33,7 @@ pub(super) fn initialize(world: &mut World, wanted: c_int) -> Outcome<c_int> {
         ahead::begin(world.settings.compute);
     }
     world.initialized = true;
-    entry::set_main();
+    inside::set_main();
     let level = world.level_of_threads(wanted);
     threads::set_level(level);
     Ok(level)
@@ -157,7 +158,7 @@ mpi! {
         Ok(())
     }
     fn MPI_Query_thread(provided: Ip) { put(provided, threads::level()); Ok(()) }
-    fn MPI_Is_thread_main(flag: Ip) { put(flag, c_int::from(entry::is_main())); Ok(()) }
+    fn MPI_Is_thread_main(flag: Ip) { put(flag, c_int::from(inside::is_main())); Ok(()) }
     fn MPI_Initialized(flag: Ip) { put(flag, c_int::from(world.initialized && !world.is_by_session)); Ok(()) }
     fn MPI_Finalized(flag: Ip) { put(flag, c_int::from(world.finalized && !world.is_by_session)); Ok(()) }
     fn MPI_Finalize() { finalize(world) }

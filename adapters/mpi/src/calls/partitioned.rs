@@ -33,7 +33,7 @@ fn all<A: Copy>(
 /// Declares partitions of a send ready; with the last one the message is sent.
 fn ready(world: &mut World, request: c_int, partitions: impl IntoIterator<Item = i64>) -> Outcome {
     let active = world.requests.actual(request);
-    let Some(Request { what: What::Parts(parts, begin), .. }) = world.requests.get_mut(active) else {
+    let Some(Request { what: What::Parts(parts), .. }) = world.requests.get_mut(active) else {
         return error(ERR_REQUEST, format!("{request:#x} is no partitioned send that has been started"));
     };
     for partition in partitions {
@@ -47,8 +47,8 @@ fn ready(world: &mut World, request: c_int, partitions: impl IntoIterator<Item =
     if !parts.iter().all(|&is_ready| is_ready) {
         return Ok(());
     }
-    let begin = Rc::clone(begin);
     world.requests.remove(active);
+    let Some(begin) = world.whole.remove(&active) else { return Ok(()) };
     let sent = begin(world)?;
     if let Some(Request { what: What::Persistent { active }, .. }) = world.requests.get_mut(request) {
         *active = Some(sent);
@@ -73,8 +73,10 @@ mpi! {
             Ok(request_of(world, begun))
         });
         put(request, persistent(world, comm, move |world| {
-            let parts = What::Parts(vec![false; partitions as usize], Rc::clone(&begin));
-            Ok(world.requests.add(Request::new(parts, State::Pending).on(comm)))
+            let parts = What::Parts(vec![false; partitions as usize]);
+            let active = world.requests.add(Request::new(parts, State::Pending).on(comm));
+            world.whole.insert(active, Rc::clone(&begin));
+            Ok(active)
         }));
         Ok(())
     }

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::ffi::{c_char, c_int};
 
 use crate::abi::*;
+use crate::calls::accesses::{self, target_of};
 use crate::calls::blocks::Kept;
 use crate::calls::collectives::{barrier, reduce};
 use crate::calls::communicators::exchange;
 use crate::calls::environment::{allocate, release};
 use crate::calls::information::{self, put_text, text};
-use crate::calls::{accesses, attributes, environment};
+use crate::calls::{attributes, environment};
 use crate::data::Share;
 use crate::engine::collectives::Form;
 use crate::engine::completion::wait_own;
@@ -236,15 +237,6 @@ fn withdraw(world: &mut World, window: c_int) -> Outcome {
     let Some(posted) = found.posted.take() else { return error(ERR_RMA_SYNC, "the window is not exposed") };
     found.completed.retain(|rank| !posted.contains(rank));
     Ok(())
-}
-
-/// A rank as a target of a window.
-pub(super) fn target_of(world: &World, window: c_int, rank: c_int) -> Outcome<usize> {
-    let ranks = world.windows.get(window)?.shapes.len();
-    match usize::try_from(rank) {
-        Ok(rank) if rank < ranks => Ok(rank),
-        _ => error(ERR_RANK, format!("rank {rank} is not one of the {ranks} ranks of the window")),
-    }
 }
 
 /// Ends the locks of these targets, after all accesses to them are complete.

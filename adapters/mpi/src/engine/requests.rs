@@ -7,7 +7,6 @@ use crate::abi::*;
 use crate::collective::Running;
 use crate::datatype::Type;
 use crate::table::Table;
-use crate::world::Begin;
 
 /// State of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,8 +50,8 @@ pub(crate) enum What {
     /// A collective; `None` while it executes.
     Collective(Option<Box<Running>>),
     General(General),
-    /// A partitioned send: which parts are ready, and what sends the message when all are.
-    Parts(Vec<bool>, Begin),
+    /// A partitioned send: which parts are ready.
+    Parts(Vec<bool>),
     /// A persistent request: the request of its operation in progress.
     Persistent {
         active: Option<c_int>,

@@ -4,8 +4,8 @@ use std::ffi::c_int;
 
 use super::{PRESENCE, lock, still};
 use crate::abi::{F, M, P};
-use crate::entry;
 use crate::host::{host_pthread_create, host_thrd_create};
+use crate::inside;
 
 /// A thread that is being created.
 struct Birth {
@@ -69,7 +69,7 @@ unsafe extern "C-unwind" fn begin_thrd(birth: M) -> c_int {
 #[cfg_attr(not(test), unsafe(no_mangle))]
 #[cfg_attr(test, allow(dead_code, reason = "tests create threads of the host"))]
 unsafe extern "C" fn pthread_create(thread: *mut usize, attributes: P, start: F, argument: M) -> c_int {
-    if entry::is_inside() {
+    if inside::is_inside() {
         return host_pthread_create(thread, attributes, start, argument);
     }
     bear(start, argument, |birth| host_pthread_create(thread, attributes, begin_pthread as F, birth))

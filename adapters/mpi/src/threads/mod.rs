@@ -21,8 +21,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use crate::entry;
 use crate::host;
+use crate::state;
 use crate::world::World;
 
 mod births;
@@ -285,7 +285,7 @@ pub(crate) fn give_way(world: &mut World, reason: Wait, calling: &'static str) -
     }
     let mut turns = lock();
     let number = number(&mut turns);
-    entry::publish(world);
+    state::publish(world);
     turns.running = None;
     wait(turns, number, reason, calling)
 }

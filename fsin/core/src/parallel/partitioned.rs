@@ -109,8 +109,8 @@ impl<P: Partition> Partitioned<P> {
         &self.accepted
     }
 
-    /// The partitions, each with the messages that its nodes receive in the next cycle, to change them. The network must
-    /// be [settled](Self::settle).
+    /// The partitions, each with the messages that its nodes receive in the next cycle, to change them. The network
+    /// must be [settled](Self::settle).
     pub fn with_accepted_mut(&mut self) -> impl Iterator<Item = (&mut P, &mut Vec<P::Accepted>)> {
         self.parts.iter_mut().map(Box::as_mut).zip(&mut self.accepted)
     }

@@ -8,8 +8,8 @@ use super::Topology;
 const STEPS: usize = 90;
 
 /// \[messages\] The load of the busiest link if every node sends a message to every other one, and each pair divides
-/// its message over its shortest routes so that this load is as small as possible. `None` where the links of a dimension
-/// are not all alike, and for more than three dimensions.
+/// its message over its shortest routes so that this load is as small as possible. `None` where the links of a
+/// dimension are not all alike, and for more than three dimensions.
 ///
 /// In a vertex-transitive direct network a routing can be shifted to every node in turn; on average over all shifts the
 /// links of a dimension carry the same. So it is enough to choose, for each destination of one node, the shares of

@@ -13,6 +13,7 @@ use super::{KernelContext, MOST_TASKS, Shape, Steps};
 use crate::catalog::{Parameter, SpecError};
 use crate::rng::{Purpose, mix2, pick};
 use crate::synthetic::expr::{Call, Expr};
+use crate::synthetic::file;
 
 pub(super) const ORDER: Parameter = Parameter {
     name: "order",
@@ -35,9 +36,6 @@ pub(super) const INTERLEAVE: Parameter = Parameter {
     range: "1..=1048576, all",
     default: "1",
 };
-
-/// \[bytes\] Size limit of a file of orders: 4096 tasks with 5 characters for each destination.
-const LONGEST_FILE: u64 = 128 << 20;
 
 /// The order of an all-to-all.
 #[derive(Debug)]
@@ -190,16 +188,7 @@ fn shuffled(items: impl Iterator<Item = u32>, key: u64) -> Vec<u32> {
 fn listed(call: &Call, given: &Expr, path: &Path, tasks: u32) -> Result<Vec<Vec<u32>>, SpecError> {
     let shown = path.display();
     let refuse = |problem: String, remedy: &str| call.refuse(given, &problem, remedy.to_owned());
-    let length = std::fs::metadata(path).map_or(0, |found| found.len());
-    if length > LONGEST_FILE {
-        return Err(refuse(
-            format!("{shown} has {length} bytes"),
-            "check that it is the file you mean: at most 128 MiB",
-        ));
-    }
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        refuse(format!("cannot read {shown}: {error}"), "give the path of a text file that you may read")
-    })?;
+    let text = file::text_of(path, refuse)?;
     let mut orders: Vec<Vec<u32>> = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let words = line.split('#').next().unwrap_or("").split([' ', '\t', ',', ';', '\r']);
