@@ -87,6 +87,7 @@ const KNOWN_BY: &[(&str, &[&str])] = &[
             "fsin/core/src/failures/parse.rs",
             // Traces, placements and matrices of traffic are read where they are parsed.
             "trgen/src/synthetic/file.rs",
+            "trgen/src/trace/kernels/exchange_tests.rs",
             "trgen/src/trace/formats",
             "trgen/src/trace/placement",
             // Sockets, and the secrets of guests, are files.
