@@ -50,8 +50,6 @@ struct Packet {
     /// \[cycle\] Cycle from which the header can request an output at its present node. Until then the header is on the
     /// link.
     ready: Cycle,
-    /// \[cycle\] The last cycle in which the header was on the last link.
-    off: Cycle,
     /// True if the packet's message has more than one packet.
     long: bool,
 }
@@ -88,6 +86,8 @@ struct Link {
     /// True if the tail of the current packet has left its queue. The channel and the link become free in the cycle
     /// before the link can begin another phit.
     is_ending: bool,
+    /// \[cycle\] When the header of the current packet comes off the link.
+    off: Cycle,
 }
 
 /// The state of a node.
@@ -182,7 +182,7 @@ impl Reference {
         let outputs = shape.ports() * params.vcs;
         let inputs = outputs + params.injectors;
         let paced = PacedLink::new(Pace::FULL);
-        let link = Link { current: None, last: params.vcs as u8 - 1, paced, is_ending: false };
+        let link = Link { current: None, last: params.vcs as u8 - 1, paced, is_ending: false, off: Cycle::FIRST };
         let node = Node {
             sequence: 0,
             unsent: 0,
@@ -358,7 +358,6 @@ impl Reference {
             },
             hops: 0,
             ready: self.clock,
-            off: self.clock,
             long: message.is_long,
         };
         this.sequence += 1;

@@ -97,12 +97,12 @@ impl Reference {
             }
         }
         if let Some(outage) = self.outages.get(&(NodeId::at(node), port)) {
-            let packet = &mut self.packets[phit.packet];
             let off = Cycle(self.clock.0 + wire);
             if phit.index == 0 {
-                packet.off = off;
+                link.off = off;
             }
-            if phit.index == self.params.packet_phits - 1 && outage.meets(packet.off.0, off.0) {
+            if phit.index == self.params.packet_phits - 1 && outage.meets(link.off.0, off.0) {
+                let packet = &self.packets[phit.packet];
                 self.messages.damage(packet.source, packet.sequence);
             }
         }
