@@ -238,7 +238,7 @@ mod tests {
             ("all-reduce-hierarchical:tasks=6", &machine, "needs groups of tasks"),
             ("all-reduce-hierarchical:group=3", &machine, "16 tasks do not form groups of 3"),
             ("all-reduce:algorithm=hierarchical", &flat, "needs groups of tasks"),
-            ("all-reduce:algorithm=hierarchical,group=4", &machine, "use all-reduce-hierarchical:group=N"),
+            ("all-reduce:algorithm=hierarchical,group=4", &machine, "are those of the other algorithms"),
         ] {
             let error = parse(text, 16, Some(geometry)).unwrap_err().to_string();
             assert!(error.contains(what), "{text}: {error}");
