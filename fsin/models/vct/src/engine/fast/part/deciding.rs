@@ -229,9 +229,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
         match asked {
             Ok(_) => {}
-            Err(Wait::Poll) => self.wake(router, node, M::bit(input)),
-            // Where links are paced, weights change by whole packets, and not when these leave.
-            Err(Wait::Weighing(_)) if rules.is_paced => self.wake(router, node, M::bit(input)),
+            // Weights change in more cycles than wake-up conditions see (the reference engine differs otherwise).
+            Err(Wait::Poll | Wait::Weighing(_)) => self.wake(router, node, M::bit(input)),
             Err(wait) => self.put_to_sleep(router, node, input, wait),
         }
         output
