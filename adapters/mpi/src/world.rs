@@ -106,7 +106,7 @@ pub(crate) fn borrow<T>(work: impl FnOnce(&mut World) -> T) -> Option<T> {
 /// True once the rank leaves the network.
 static HAS_LEFT: AtomicBool = AtomicBool::new(false);
 
-/// Ends this process when the network is gone. On another host nobody else would, while the program computes.
+/// Ends this process when the network is gone: the command cannot end a process of another host that computes.
 fn watch(guest: &Guest) {
     /// How long the program may take to notice by itself.
     const GRACE: Duration = Duration::from_secs(2);

@@ -44,7 +44,7 @@ pub fn activity_svg(title: &str, shares: &[Shares]) -> String {
     svg.finish()
 }
 
-/// A panel whose upper edge is at `top`: time to the right, shares upwards, the busiest band lowest.
+/// A panel whose upper edge is at `top`: time to the right, shares upwards; the band of the busiest is lowest.
 fn panel(svg: &mut Svg, top: i32, what: &str, names: &[&str], shares: &[(&Shares, Vec<f64>)]) {
     let bottom = top + HEIGHT;
     let (first, last) = (shares.first().map_or(0, |(at, _)| at.begin), shares.last().map_or(1, |(at, _)| at.end));

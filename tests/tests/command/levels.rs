@@ -174,7 +174,7 @@ fn slow_ranks_compute_longer_and_others_wait_for_them() {
         let is_slow = rank == 2;
         assert_eq!(other.0, if is_slow { 22_500.0 } else { 15_000.0 }, "rank {rank}");
         // Rank 2 begins 5 us later, and takes 2.5 us longer afterwards. Pieces of the others arrive meanwhile, so that
-        // the collective loses less than it waits; nobody ends without rank 2.
+        // the collective loses less than it waits; no rank ends without rank 2.
         let later = other.1 - one.1;
         assert!((2500.0..=5000.0).contains(&(later - if is_slow { 2500.0 } else { 0.0 })), "rank {rank}: {later}");
     }

@@ -145,7 +145,7 @@ fn open_with(world: &mut World, comm: c_int, rank: usize, path: PathBuf, amode: 
     opened
 }
 
-/// Closes a file. All ranks do; nobody uses it after that, and one that is to be deleted is deleted.
+/// Closes a file on all ranks, and deletes it if it was opened with that wish.
 fn close(world: &mut World, file: Fh) -> Outcome {
     let found = world.files.get(file)?;
     if found.split.is_some() {

@@ -32,7 +32,7 @@ pub(crate) mod mode {
     pub(crate) const EXCLUSIVE: c_int = 64;
     pub(crate) const APPEND: c_int = 128;
     pub(crate) const SEQUENTIAL: c_int = 256;
-    /// All bits that have a meaning; 32 promises that nobody else opens the file.
+    /// All bits that have a meaning; 32 says that no other program opens the file.
     pub(crate) const ALL: c_int = 511;
 }
 
