@@ -9,8 +9,8 @@ use fsin::engine::reference::Reference;
 use fsin::network::Network;
 use fsin::router::RouterParams;
 use fsin::router::request::{Input, OutputVc};
+use fsin::routing::Routing;
 use fsin::routing::switched::{RoutingFunction, Visit};
-use fsin::routing::{Choice, Routing};
 use fsin::run::fixed;
 use fsin::topology::{self, Faults, Port, Survey, Switched, Topology};
 use tests::setup::{Setup, checked};
@@ -379,7 +379,7 @@ fn faults_that_cannot_be_avoided_are_named() {
 type Channel = (NodeId, Port, u8);
 
 /// State of a packet: its node, its channel (and whether that belongs to a ring with a bubble), its routing state, and
-/// its source if its route depends on that.
+/// its source, on which some routes depend.
 type Place = (NodeId, Option<(Channel, bool)>, [i16; 2], NodeId);
 
 /// Every reachable pair (held, requested) of channels: with an escape channel, only those of the last tier. Channels of
@@ -397,10 +397,8 @@ fn waits(topology: &dyn Topology, function: &RoutingFunction) -> HashSet<(Channe
     for key in 0..12u64 {
         for to in (0..topology.endpoints()).map(NodeId::at) {
             let mut seen = HashSet::new();
-            let by_source = function.choice() == Choice::Drawn;
-            let source = |from| if by_source { from } else { NodeId(0) };
             let starts = (0..topology.endpoints()).map(NodeId::at);
-            let mut places: Vec<Place> = starts.map(|from| (from, None, [0; 2], source(from))).collect();
+            let mut places: Vec<Place> = starts.map(|from| (from, None, [0; 2], from)).collect();
             while let Some((node, held, state, source)) = places.pop() {
                 if node == to || !seen.insert((node, held, state, source)) {
                     continue;
