@@ -123,7 +123,7 @@ impl<P: Partition> Partitioned<P> {
         for (part, accepted) in self.parts.iter_mut().zip(&mut self.accepted) {
             std::mem::swap(part.accepted(), accepted);
         }
-        if let Some(pool) = self.pool.as_ref().filter(|_| is_worth) {
+        if is_worth && let Some(pool) = &mut self.pool && pool.is_ready() {
             let kept = self.parts.len() - pool.len();
             self.parts.drain(kept..).enumerate().for_each(|(worker, part)| pool.give(worker, part));
         }
@@ -134,7 +134,7 @@ impl<P: Partition> Partitioned<P> {
             self.read_own_reports(now, read);
         }
         for worker in 0..workers {
-            let Some(mut report) = self.pool.as_ref().map(|pool| pool.begun(worker)) else { break };
+            let Some(mut report) = self.pool.as_mut().map(|pool| pool.begun(worker)) else { break };
             read(&mut report, now);
             self.begun.push(report);
         }
@@ -157,7 +157,7 @@ impl<P: Partition> Partitioned<P> {
     fn finish(&mut self, now: u64, read: &mut impl FnMut(&mut P::Report, u64)) {
         self.parts.iter_mut().for_each(|part| part.end_cycle());
         let workers = self.division.parts - self.parts.len();
-        if let Some(pool) = &self.pool {
+        if let Some(pool) = &mut self.pool {
             self.parts.extend((0..workers).map(|worker| pool.fetch(worker)));
         }
         self.read_own_reports(now, read);

@@ -1,16 +1,26 @@
-//! A pool of threads with minimal hand-over latency.
+//! A pool of threads with minimal hand-over latency, which gives way to other programs.
 //!
-//! Decision: docs/decisions/0095-threads.md.
+//! Threads poll for as long as a hand-over takes on cores of their own. When other programs use the cores, a worker may
+//! not run for milliseconds. Then the caller does jobs itself that no worker has begun, sleeps while it waits for one that
+//! a worker has begun, and does without its workers for some time, in proportion to the time lost. What is computed does
+//! not depend on who does a job.
+//!
+//! Decisions: docs/decisions/0095-threads.md, docs/decisions/0280-threads-that-give-way.md.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle, Thread};
+use std::time::{Duration, Instant};
 
 /// Number of polls before a thread yields the processor for the first time. A cycle of a large network takes some ten
 /// microseconds; a poll takes some nanoseconds.
 const POLLS: u32 = 4_000;
 /// Number of yields before a thread sleeps.
-const YIELDS: u32 = 200;
+const YIELDS: u32 = 50;
+/// Number of polls for a worker to begin its job, before the caller does it.
+const POLLS_TO_BEGIN: u32 = 400;
+/// The caller works alone for this many times the time that was lost in waiting: a sixteenth is lost at most.
+const REST: u32 = 16;
 
 /// State of a desk: no job. The states are in their order.
 const FREE: u8 = 0;
@@ -26,6 +36,8 @@ const QUIT: u8 = 4;
 const FAILED: u8 = 5;
 /// Flag added to another state: the worker sleeps and must be woken when the state changes.
 const ASLEEP: u8 = 1 << 7;
+/// Flag added to another state: the caller sleeps and must be woken when the state changes.
+const AWAITED: u8 = 1 << 6;
 
 /// A value on cache lines of its own (two, since some processors fetch pairs), so that polling it does not slow down
 /// accesses to its neighbours in memory.
@@ -42,59 +54,113 @@ pub struct Work<T, R> {
 
 /// The slot in which a worker finds its job and leaves it when done.
 struct Desk<T, R> {
-    /// One of the states above, perhaps with the flag [`ASLEEP`].
+    /// One of the states above, perhaps with flags.
     state: Padded<AtomicU8>,
-    /// The job, while the worker does not work on it.
+    /// The job, until somebody works on it and after it has been done.
     job: Padded<Mutex<Option<Box<T>>>>,
     /// Result of the first stage.
     result: Padded<Mutex<Option<R>>>,
+    /// The caller's thread, to be woken.
+    caller: Mutex<Option<Thread>>,
 }
 
 /// Locks a mutex, whether or not a thread has panicked while it held the lock.
-fn lock<T>(place: &Padded<Mutex<T>>) -> MutexGuard<'_, T> {
-    place.0.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(place: &Mutex<T>) -> MutexGuard<'_, T> {
+    place.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<T, R> Desk<T, R> {
     const fn new() -> Self {
-        Self { state: Padded(AtomicU8::new(FREE)), job: Padded(Mutex::new(None)), result: Padded(Mutex::new(None)) }
+        Self {
+            state: Padded(AtomicU8::new(FREE)),
+            job: Padded(Mutex::new(None)),
+            result: Padded(Mutex::new(None)),
+            caller: Mutex::new(None),
+        }
     }
 
-    /// The state without the flag [`ASLEEP`].
+    /// The state with its flags.
     fn state(&self) -> u8 {
         self.state.0.load(Ordering::Acquire)
     }
 
-    /// Sets the state, and returns the previous one with its flag.
+    /// Sets the state, wakes the caller if it sleeps, and returns the previous state with its flags.
     fn swap_state(&self, state: u8) -> u8 {
-        self.state.0.swap(state, Ordering::AcqRel)
+        let before = self.state.0.swap(state, Ordering::AcqRel);
+        self.wake_caller(before);
+        before
     }
 
-    /// Marks the worker as asleep if the state is still `state`. Returns whether it may sleep.
-    fn try_fall_asleep(&self, state: u8) -> bool {
-        self.state.0.compare_exchange(state, state | ASLEEP, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    /// Wakes the caller if this previous state says that it sleeps.
+    fn wake_caller(&self, before: u8) {
+        if before & AWAITED != 0
+            && let Some(caller) = lock(&self.caller).take()
+        {
+            caller.unpark();
+        }
     }
 
-    /// Changes the worker's state from `from` to `to`. A request to quit that came meanwhile stands.
+    /// Adds a flag to the state if it is still `state`. Returns whether its owner may sleep.
+    fn try_fall_asleep(&self, state: u8, flag: u8) -> bool {
+        self.state.0.compare_exchange(state, state | flag, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Changes the worker's state from `from` to `to`, and wakes the caller if it sleeps. A request to quit that came
+    /// meanwhile stands.
     fn advance_state(&self, from: u8, to: u8) {
-        let _ = self.state.0.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire);
+        let change = |state: u8| (state & !AWAITED == from).then_some(to);
+        if let Ok(before) = self.state.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, change) {
+            self.wake_caller(before);
+        }
     }
 
-    /// Waits until the worker is in one of these states.
+    /// Leaves a job for the worker, and returns the previous state with its flags.
+    fn put(&self, job: Box<T>) -> u8 {
+        let mut place = lock(&self.job.0);
+        *place = Some(job);
+        self.swap_state(WORK)
+    }
+
+    /// Takes a job that nobody has begun: for the worker, which leaves the state as it is, or back for the caller.
+    fn take(&self, for_caller: bool) -> Option<Box<T>> {
+        // The state and the job change together.
+        let mut place = lock(&self.job.0);
+        let job = if self.state() & !AWAITED == WORK { place.take() } else { None };
+        if for_caller && job.is_some() {
+            self.advance_state(WORK, FREE);
+        }
+        job
+    }
+
+    /// Waits until the worker is in state `least` or a later one. Returns the time for which this took longer than
+    /// polling.
     ///
     /// # Panics
     /// When the worker panicked.
-    fn wait_for(&self, states: &[u8]) {
+    fn wait_for(&self, least: u8) -> Duration {
         let mut polls = 0u32;
+        let mut since = None;
         loop {
-            match self.state() & !ASLEEP {
+            let state = self.state();
+            match state & !(ASLEEP | AWAITED) {
                 FAILED => panic!("a thread of the simulation has failed; its message stands above"),
-                state if states.contains(&state) => return,
-                _ if polls < POLLS => {
-                    polls += 1;
-                    std::hint::spin_loop();
-                }
-                _ => thread::yield_now(),
+                now if now >= least => return since.map_or(Duration::ZERO, |since: Instant| since.elapsed()),
+                _ => polls += 1,
+            }
+            if polls < POLLS {
+                std::hint::spin_loop();
+                continue;
+            }
+            since.get_or_insert_with(Instant::now);
+            if polls < POLLS + YIELDS {
+                thread::yield_now();
+                continue;
+            }
+            if state & AWAITED == 0 {
+                *lock(&self.caller) = Some(thread::current());
+            }
+            if state & AWAITED != 0 || self.try_fall_asleep(state, AWAITED) {
+                thread::park();
             }
         }
     }
@@ -117,11 +183,18 @@ struct Worker<T, R> {
     thread: Thread,
     /// The thread, to be joined; `None` after that.
     handle: Option<JoinHandle<()>>,
+    /// A job that the caller has taken back, between its two stages.
+    taken_back: Option<Box<T>>,
 }
 
 /// Threads that each do one job of a kind at a time.
 pub struct Pool<T: Send + 'static, R: Send + 'static> {
     workers: Vec<Worker<T, R>>,
+    work: Work<T, R>,
+    /// When the present jobs were given.
+    given: Instant,
+    /// Until then the caller does without its workers.
+    rests_until: Option<Instant>,
 }
 
 impl<T: Send + 'static, R: Send + 'static> std::fmt::Debug for Pool<T, R> {
@@ -140,9 +213,33 @@ impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
             let watched = FailureMark(Arc::clone(&desk));
             let thread = thread::Builder::new().name(format!("part {}", index + 1));
             let handle = thread.spawn(move || serve(&watched, &Work { begin, end })).ok()?;
-            Some(Worker { desk, thread: handle.thread().clone(), handle: Some(handle) })
+            Some(Worker { desk, thread: handle.thread().clone(), handle: Some(handle), taken_back: None })
         });
-        Self { workers: workers.collect() }
+        Self { workers: workers.collect(), work: Work { begin, end }, given: Instant::now(), rests_until: None }
+    }
+
+    /// True if the threads may be expected to run now. False for some time after one of them did not.
+    pub fn is_ready(&mut self) -> bool {
+        let now = Instant::now();
+        if self.rests_until.is_some_and(|until| now < until) {
+            return false;
+        }
+        (self.given, self.rests_until) = (now, None);
+        true
+    }
+
+    /// Does without the threads for a time in proportion to what was lost by waiting for one: what the wait took beyond
+    /// the time in which the caller would have done all jobs itself.
+    fn rest(&mut self, waited: Duration) {
+        if waited.is_zero() {
+            return;
+        }
+        let now = Instant::now();
+        let own = now.saturating_duration_since(self.given).saturating_sub(waited);
+        let lost = waited.saturating_sub(own * self.workers.len() as u32);
+        if !lost.is_zero() {
+            self.rests_until = Some(now + lost * REST);
+        }
     }
 
     /// Number of threads.
@@ -158,44 +255,60 @@ impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
     }
 
     /// Gives worker `index` a job. The worker must be free.
-    pub fn give(&self, index: usize, job: Box<T>) {
-        let worker = &self.workers[index];
-        *lock(&worker.desk.job) = Some(job);
-        self.call(worker, WORK);
+    pub fn give(&mut self, index: usize, job: Box<T>) {
+        let Worker { desk, thread, .. } = &self.workers[index];
+        if desk.put(job) & ASLEEP != 0 {
+            thread.unpark();
+        }
     }
 
-    /// Waits for the first stage of worker `index`'s job and takes its result, once for each job.
+    /// Waits for the first stage of worker `index`'s job and takes its result, once for each job. Does the stage itself
+    /// if the worker has not begun.
     ///
     /// # Panics
     /// When the worker panicked.
-    pub fn begun(&self, index: usize) -> R {
-        let desk = &self.workers[index].desk;
-        desk.wait_for(&[BEGUN, DONE]);
-        lock(&desk.result).take().expect("a worker leaves what it has found on its desk")
+    pub fn begun(&mut self, index: usize) -> R {
+        let Worker { desk, taken_back, .. } = &mut self.workers[index];
+        for _ in 0..POLLS_TO_BEGIN {
+            if desk.state() != WORK {
+                break;
+            }
+            std::hint::spin_loop();
+        }
+        if let Some(mut job) = desk.take(true) {
+            let result = (self.work.begin)(&mut job);
+            *taken_back = Some(job);
+            return result;
+        }
+        let waited = desk.wait_for(BEGUN);
+        let result = lock(&desk.result.0).take().expect("a worker leaves what it has found on its desk");
+        self.rest(waited);
+        result
     }
 
     /// Waits until worker `index` has done its job, and takes the job back.
     ///
     /// # Panics
     /// When the worker panicked.
-    pub fn fetch(&self, index: usize) -> Box<T> {
-        let desk = &self.workers[index].desk;
-        desk.wait_for(&[DONE]);
-        lock(&desk.job).take().expect("a worker leaves its job on its desk")
-    }
-
-    /// Sets the state of a worker's desk, and wakes the worker if it sleeps.
-    fn call(&self, worker: &Worker<T, R>, state: u8) {
-        if worker.desk.swap_state(state) & ASLEEP != 0 {
-            worker.thread.unpark();
+    pub fn fetch(&mut self, index: usize) -> Box<T> {
+        let Worker { desk, taken_back, .. } = &mut self.workers[index];
+        if let Some(mut job) = taken_back.take() {
+            (self.work.end)(&mut job);
+            return job;
         }
+        let waited = desk.wait_for(DONE);
+        let job = lock(&desk.job.0).take().expect("a worker leaves its job on its desk");
+        self.rest(waited);
+        job
     }
 }
 
 impl<T: Send + 'static, R: Send + 'static> Drop for Pool<T, R> {
     fn drop(&mut self) {
         for worker in &self.workers {
-            self.call(worker, QUIT);
+            if worker.desk.swap_state(QUIT) & ASLEEP != 0 {
+                worker.thread.unpark();
+            }
         }
         for worker in &mut self.workers {
             if let Some(handle) = worker.handle.take() {
@@ -213,13 +326,14 @@ fn serve<T, R>(watched: &FailureMark<T, R>, work: &Work<T, R>) {
     loop {
         match desk.state() {
             QUIT => return,
-            WORK => {
+            state if state & !AWAITED == WORK => {
                 polls = 0;
-                let Some(mut job) = lock(&desk.job).take() else { return };
-                *lock(&desk.result) = Some((work.begin)(&mut job));
+                // Without a job, the caller has taken it back.
+                let Some(mut job) = desk.take(false) else { continue };
+                *lock(&desk.result.0) = Some((work.begin)(&mut job));
                 desk.advance_state(WORK, BEGUN);
                 (work.end)(&mut job);
-                *lock(&desk.job) = Some(job);
+                *lock(&desk.job.0) = Some(job);
                 desk.advance_state(BEGUN, DONE);
             }
             state => {
@@ -228,7 +342,7 @@ fn serve<T, R>(watched: &FailureMark<T, R>, work: &Work<T, R>) {
                     std::hint::spin_loop();
                 } else if polls < POLLS + YIELDS {
                     thread::yield_now();
-                } else if state & ASLEEP != 0 || desk.try_fall_asleep(state) {
+                } else if state & ASLEEP != 0 || desk.try_fall_asleep(state, ASLEEP) {
                     thread::park();
                 }
             }
@@ -246,7 +360,7 @@ mod tests {
             *value += 1;
             *value * 2
         };
-        let pool = Pool::new(3, Work { begin, end: |value| *value += 1 });
+        let mut pool = Pool::new(3, Work { begin, end: |value| *value += 1 });
         assert_eq!(pool.len(), 3);
         let mut values: Vec<Option<Box<u64>>> = (0..3).map(|value| Some(Box::new(value))).collect();
         for round in 1..=2_000 {
@@ -276,7 +390,7 @@ mod tests {
             begun.send(()).unwrap();
             thread::sleep(std::time::Duration::from_millis(20));
         }
-        let pool = Pool::new(2, Work { begin: work, end: work });
+        let mut pool = Pool::new(2, Work { begin: work, end: work });
         pool.give(0, Box::new(begun.clone()));
         pool.give(1, Box::new(begun));
         begins.recv().unwrap();
@@ -285,19 +399,62 @@ mod tests {
         drop(pool);
     }
 
+    /// True in a thread of a pool.
+    fn is_worker() -> bool {
+        thread::current().name().is_some_and(|name| name.starts_with("part "))
+    }
+
+    /// Gives jobs until a worker does one: the caller does those that no worker begins in time.
+    fn until_a_worker_fails(work: Work<(), ()>) {
+        let mut pool = Pool::new(1, work);
+        loop {
+            pool.give(0, Box::new(()));
+            pool.begun(0);
+            pool.fetch(0);
+        }
+    }
+
     #[test]
     #[should_panic(expected = "a thread of the simulation has failed")]
     fn a_worker_that_fails_at_once_is_noticed() {
-        let pool = Pool::new(1, Work { begin: |value: &mut u64| assert_eq!(*value, 0, "expected"), end: |_| {} });
-        pool.give(0, Box::new(1));
-        pool.begun(0);
+        until_a_worker_fails(Work { begin: |()| assert!(!is_worker(), "expected"), end: |()| {} });
     }
 
     #[test]
     #[should_panic(expected = "a thread of the simulation has failed")]
     fn a_worker_that_fails_later_is_noticed() {
-        let pool = Pool::new(1, Work { begin: |_| (), end: |value: &mut u64| assert_eq!(*value, 0, "expected") });
-        pool.give(0, Box::new(1));
-        pool.fetch(0);
+        until_a_worker_fails(Work { begin: |()| (), end: |()| assert!(!is_worker(), "expected") });
+    }
+
+    #[test]
+    fn jobs_that_no_worker_begins_are_done_by_the_caller() {
+        let mut pool = Pool::new(1, Work { begin: |_: &mut bool| is_worker(), end: |by| *by = is_worker() });
+        let mut by_caller = 0;
+        for _ in 0..1_000 {
+            pool.give(0, Box::new(false));
+            let begun_by_worker = pool.begun(0);
+            // One thread does both stages.
+            assert_eq!(*pool.fetch(0), begun_by_worker);
+            by_caller += usize::from(!begun_by_worker);
+            if !begun_by_worker {
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+        assert!(by_caller < 1_000, "the worker did none");
+    }
+
+    #[test]
+    fn what_is_lost_by_waiting_is_followed_by_a_rest() {
+        let mut pool = Pool::new(2, Work { begin: |()| (), end: |()| {} });
+        let ago = |seconds| Instant::now() - Duration::from_secs(seconds);
+        // Two workers, whose jobs would have taken the caller 200 s.
+        pool.given = ago(290);
+        pool.rest(Duration::from_secs(190));
+        assert!(pool.is_ready(), "the wait was shorter than the work");
+        pool.given = ago(1_000);
+        pool.rest(Duration::from_secs(900));
+        let rest = pool.rests_until.expect("the wait was longer").saturating_duration_since(Instant::now());
+        assert_eq!(rest.as_secs_f64().round(), f64::from(REST) * 700.0);
+        assert!(!pool.is_ready());
     }
 }
