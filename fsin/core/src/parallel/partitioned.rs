@@ -123,7 +123,10 @@ impl<P: Partition> Partitioned<P> {
         for (part, accepted) in self.parts.iter_mut().zip(&mut self.accepted) {
             std::mem::swap(part.accepted(), accepted);
         }
-        if is_worth && let Some(pool) = &mut self.pool && pool.is_ready() {
+        if is_worth
+            && let Some(pool) = &mut self.pool
+            && pool.is_ready()
+        {
             let kept = self.parts.len() - pool.len();
             self.parts.drain(kept..).enumerate().for_each(|(worker, part)| pool.give(worker, part));
         }

@@ -15,12 +15,20 @@ use std::time::{Duration, Instant};
 /// Number of polls before a thread yields the processor for the first time. A cycle of a large network takes some ten
 /// microseconds; a poll takes some nanoseconds.
 const POLLS: u32 = 4_000;
-/// Number of yields before a thread sleeps.
+/// Number of yields before the caller sleeps.
 const YIELDS: u32 = 50;
+/// Number of yields before a worker sleeps: about a hundred microseconds on a core of its own.
+const YIELDS_OF_WORKER: u32 = 200;
 /// Number of polls for a worker to begin its job, before the caller does it.
 const POLLS_TO_BEGIN: u32 = 400;
 /// The caller works alone for this many times the time that was lost in waiting: a sixteenth is lost at most.
 const REST: u32 = 16;
+/// Time lost when a worker does not begin its job: it may be woken in vain, and poll on the core of another thread.
+const VAIN: Duration = Duration::from_micros(100);
+/// Time that a worker is given to wake up before it is given a job.
+const WAKING: Duration = Duration::from_micros(50);
+/// A rest is at most this many times as long as the time lost, if rest follows on rest.
+const LONGEST_REST: u32 = 32 * REST;
 
 /// State of a desk: no job. The states are in their order.
 const FREE: u8 = 0;
@@ -187,6 +195,15 @@ struct Worker<T, R> {
     taken_back: Option<Box<T>>,
 }
 
+impl<T, R> Worker<T, R> {
+    /// Wakes the worker if it sleeps, so that it polls for a job.
+    fn wake(&self) {
+        if self.desk.state.0.fetch_and(!ASLEEP, Ordering::AcqRel) & ASLEEP != 0 {
+            self.thread.unpark();
+        }
+    }
+}
+
 /// Threads that each do one job of a kind at a time.
 pub struct Pool<T: Send + 'static, R: Send + 'static> {
     workers: Vec<Worker<T, R>>,
@@ -195,6 +212,12 @@ pub struct Pool<T: Send + 'static, R: Send + 'static> {
     given: Instant,
     /// Until then the caller does without its workers.
     rests_until: Option<Instant>,
+    /// True while workers are being woken at the end of a rest.
+    wakes: bool,
+    /// The length of the next rest, in times of what is lost.
+    rest: u32,
+    /// If threads run until then, the next rest is a short one.
+    doubts_until: Instant,
 }
 
 impl<T: Send + 'static, R: Send + 'static> std::fmt::Debug for Pool<T, R> {
@@ -215,30 +238,50 @@ impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
             let handle = thread.spawn(move || serve(&watched, &Work { begin, end })).ok()?;
             Some(Worker { desk, thread: handle.thread().clone(), handle: Some(handle), taken_back: None })
         });
-        Self { workers: workers.collect(), work: Work { begin, end }, given: Instant::now(), rests_until: None }
+        let workers = workers.collect();
+        let now = Instant::now();
+        // The threads have to start.
+        let rests_until = Some(now + WAKING);
+        Self { workers, work: Work { begin, end }, given: now, rests_until, wakes: true, rest: REST, doubts_until: now }
     }
 
     /// True if the threads may be expected to run now. False for some time after one of them did not.
     pub fn is_ready(&mut self) -> bool {
         let now = Instant::now();
-        if self.rests_until.is_some_and(|until| now < until) {
-            return false;
+        if let Some(until) = self.rests_until {
+            if now < until {
+                return false;
+            }
+            if !self.wakes {
+                self.workers.iter().for_each(|worker| worker.wake());
+                (self.rests_until, self.wakes) = (Some(now + WAKING), true);
+                return false;
+            }
+            (self.rests_until, self.wakes) = (None, false);
         }
-        (self.given, self.rests_until) = (now, None);
+        if self.rest > REST && now > self.doubts_until {
+            self.rest = REST;
+        }
+        self.given = now;
         true
     }
 
     /// Does without the threads for a time in proportion to what was lost by waiting for one: what the wait took beyond
     /// the time in which the caller would have done all jobs itself.
-    fn rest(&mut self, waited: Duration) {
-        if waited.is_zero() {
-            return;
+    fn rest_after(&mut self, waited: Duration) {
+        if !waited.is_zero() {
+            let own = self.given.elapsed().saturating_sub(waited);
+            self.rest_for(waited.saturating_sub(own * self.workers.len() as u32));
         }
-        let now = Instant::now();
-        let own = now.saturating_duration_since(self.given).saturating_sub(waited);
-        let lost = waited.saturating_sub(own * self.workers.len() as u32);
-        if !lost.is_zero() {
-            self.rests_until = Some(now + lost * REST);
+    }
+
+    /// Does without the threads for a time in proportion to what was lost; a longer one if the last rest was no use.
+    fn rest_for(&mut self, lost: Duration) {
+        if !lost.is_zero() && self.rests_until.is_none() {
+            let until = Instant::now() + lost * self.rest;
+            self.rests_until = Some(until);
+            self.doubts_until = until + lost * self.rest;
+            self.rest = (2 * self.rest).min(LONGEST_REST);
         }
     }
 
@@ -278,11 +321,12 @@ impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
         if let Some(mut job) = desk.take(true) {
             let result = (self.work.begin)(&mut job);
             *taken_back = Some(job);
+            self.rest_for(VAIN);
             return result;
         }
         let waited = desk.wait_for(BEGUN);
         let result = lock(&desk.result.0).take().expect("a worker leaves what it has found on its desk");
-        self.rest(waited);
+        self.rest_after(waited);
         result
     }
 
@@ -298,7 +342,7 @@ impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
         }
         let waited = desk.wait_for(DONE);
         let job = lock(&desk.job.0).take().expect("a worker leaves its job on its desk");
-        self.rest(waited);
+        self.rest_after(waited);
         job
     }
 }
@@ -340,10 +384,14 @@ fn serve<T, R>(watched: &FailureMark<T, R>, work: &Work<T, R>) {
                 polls += 1;
                 if polls < POLLS {
                     std::hint::spin_loop();
-                } else if polls < POLLS + YIELDS {
+                } else if polls < POLLS + YIELDS_OF_WORKER {
                     thread::yield_now();
                 } else if state & ASLEEP != 0 || desk.try_fall_asleep(state, ASLEEP) {
                     thread::park();
+                    if desk.state() & ASLEEP == 0 {
+                        // Woken: a job is there or about to come.
+                        polls = 0;
+                    }
                 }
             }
         }
@@ -447,14 +495,22 @@ mod tests {
     fn what_is_lost_by_waiting_is_followed_by_a_rest() {
         let mut pool = Pool::new(2, Work { begin: |()| (), end: |()| {} });
         let ago = |seconds| Instant::now() - Duration::from_secs(seconds);
+        (pool.rests_until, pool.wakes) = (None, false);
         // Two workers, whose jobs would have taken the caller 200 s.
         pool.given = ago(290);
-        pool.rest(Duration::from_secs(190));
+        pool.rest_after(Duration::from_secs(190));
         assert!(pool.is_ready(), "the wait was shorter than the work");
-        pool.given = ago(1_000);
-        pool.rest(Duration::from_secs(900));
-        let rest = pool.rests_until.expect("the wait was longer").saturating_duration_since(Instant::now());
-        assert_eq!(rest.as_secs_f64().round(), f64::from(REST) * 700.0);
-        assert!(!pool.is_ready());
+        for times in [REST, 2 * REST] {
+            pool.given = ago(1_000);
+            pool.rest_after(Duration::from_secs(900));
+            let rest = pool.rests_until.expect("the wait was longer").saturating_duration_since(Instant::now());
+            assert_eq!(rest.as_secs_f64().round(), f64::from(times) * 700.0);
+            assert!(!pool.is_ready());
+            pool.rests_until = None;
+        }
+        // Once the threads have run for as long as the rest was, they are trusted again.
+        pool.doubts_until = ago(1);
+        assert!(pool.is_ready());
+        assert_eq!(pool.rest, REST);
     }
 }
