@@ -1,6 +1,6 @@
 //! The commands and their flags.
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ColorChoice, Command, crate_version, value_parser};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -145,14 +145,9 @@ fn traffic() -> Command {
              unless --cycles says otherwise; shots, traces and kernels to their end.",
         )
         .arg(
-            Arg::new("format")
-                .long("format")
-                .value_name("FORMAT")
+            format_of(describe::traffic::FORMATS, "How messages are written to stdout [csv]")
                 .default_value("csv")
-                .hide_default_value(true)
-                .value_parser(PossibleValuesParser::new(describe::traffic::FORMATS))
-                .help("How messages are written to stdout [csv]")
-                .help_heading("Output"),
+                .hide_default_value(true),
         )
 }
 
@@ -205,14 +200,7 @@ fn legacy() -> Command {
                 .num_args(0..)
                 .help("Words of the original, or files of them; later ones override earlier ones"),
         )
-        .arg(
-            Arg::new("format")
-                .long("format")
-                .value_name("FORMAT")
-                .value_parser(PossibleValuesParser::new(FORMATS.iter().map(|&(name, _)| name)))
-                .help("How results are written to stdout [table]")
-                .help_heading("Output"),
-        )
+        .arg(format_of(FORMATS.iter().map(|&(name, _)| name), "How results are written to stdout [table]"))
         .arg(
             Arg::new("output")
                 .short('o')
@@ -260,14 +248,9 @@ fn topology() -> Command {
                 .help_heading("Network"),
         )
         .arg(
-            Arg::new("format")
-                .long("format")
-                .value_name("FORMAT")
+            format_of(describe::topology::FORMATS, "How it is written to stdout [table]")
                 .default_value("table")
-                .hide_default_value(true)
-                .value_parser(PossibleValuesParser::new(describe::topology::FORMATS))
-                .help("How it is written to stdout [table]")
-                .help_heading("Output"),
+                .hide_default_value(true),
         )
 }
 
@@ -298,16 +281,21 @@ fn of_network() -> Arg {
     Arg::new("network").long("network").value_name("MODEL").help("Only what this network model has [all models]")
 }
 
-/// The flag `--format` of commands that describe components.
-fn text_or_json() -> Arg {
+/// `--format`: in which of these formats something is written.
+fn format_of(formats: impl IntoIterator<Item = impl Into<PossibleValue>>, help: &'static str) -> Arg {
     Arg::new("format")
         .long("format")
         .value_name("FORMAT")
+        .value_parser(PossibleValuesParser::new(formats))
+        .help(help)
+        .help_heading("Output")
+}
+
+/// The flag `--format` of commands that describe components.
+fn text_or_json() -> Arg {
+    format_of(["text", "json"], "How it is written to stdout; json: components with all that is said of them [text]")
         .default_value("text")
         .hide_default_value(true)
-        .value_parser(PossibleValuesParser::new(["text", "json"]))
-        .help("How it is written to stdout; json: components with all that is said of them [text]")
-        .help_heading("Output")
 }
 
 /// The command `fsin run`.
@@ -318,14 +306,9 @@ fn run() -> Command {
     .about("Runs one experiment and prints what it found; defaults in [brackets], units in (parentheses)")
     .after_help(EXAMPLES)
     .arg(
-        Arg::new("format")
-            .long("format")
-            .value_name("FORMAT")
+        format_of(FORMATS.iter().map(|&(name, _)| name), "How results are written to stdout [table]")
             .default_value("table")
-            .hide_default_value(true)
-            .value_parser(PossibleValuesParser::new(FORMATS.iter().map(|&(name, _)| name)))
-            .help("How results are written to stdout [table]")
-            .help_heading("Output"),
+            .hide_default_value(true),
     )
     .arg(
         Arg::new("output")
