@@ -27,3 +27,4 @@ mod slices;
 mod slurm;
 mod sweep;
 mod unlike_links;
+mod wheel;

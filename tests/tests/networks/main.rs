@@ -1,5 +1,6 @@
 //! Networks as the library runs them: models, topologies, routings, engines, and comparisons with reference numbers.
 
+mod built_once;
 mod cost;
 mod engines_agree;
 mod ethernet;

@@ -1,7 +1,5 @@
 //! An experiment holds the network that it runs over: nothing of it is read or built again while it runs.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
