@@ -61,6 +61,8 @@ pub struct Shares {
 pub struct Activity {
     /// Index of every link in [`Occupancy::crossed`].
     links: Vec<usize>,
+    /// Number of nodes that inject; switches come after them and do not.
+    endpoints: usize,
     /// \[phits\] Length of a packet.
     packet: u64,
     /// \[phits\] Room of the injection queues of a node.
@@ -76,13 +78,14 @@ pub struct Activity {
 }
 
 impl Activity {
-    /// An observer of a network with `links` at these indices of node x ports + port, packets of this many phits, and
-    /// room for `room` phits in the injection queues of a node.
+    /// An observer of a network with `links` at these indices of node x ports + port, nodes that inject, packets of this
+    /// many phits, and room for `room` phits in the injection queues of a node.
     #[must_use]
-    pub fn new(links: Vec<usize>, packet: u32, room: u32) -> Self {
+    pub fn new(links: Vec<usize>, endpoints: usize, packet: u32, room: u32) -> Self {
         let packet = u64::from(packet.max(1));
         Self {
             links,
+            endpoints,
             packet,
             room: room.max(1).into(),
             length: FIRST * packet,
@@ -131,7 +134,7 @@ impl Activity {
         let at = |counts: &[u64], link: usize| counts.get(link).copied().unwrap_or(0);
         let packets =
             self.links.iter().map(|&link| at(crossed, link).saturating_sub(at(&self.crossed, link)) as u32).collect();
-        let filled = injection.iter().map(|&fill| fill.into()).collect();
+        let filled = injection.iter().take(self.endpoints).map(|&fill| fill.into()).collect();
         self.intervals.push(Interval { begin, end, packets, filled, samples: 1 });
         if self.intervals.len() >= MOST {
             self.length *= 2;
@@ -168,17 +171,17 @@ impl Watch for Activity {
 mod tests {
     use super::*;
 
-    /// An observer after so many intervals of a network of two links and two nodes; `state(number)` is the packets of
-    /// both links in the interval, and the fill of both nodes at its end.
+    /// An observer after so many intervals of a network of two links, two nodes and a switch; `state(number)` is the
+    /// packets of both links in the interval, and the fill of both nodes at its end.
     fn after(intervals: u64, state: impl Fn(u64) -> ([u64; 2], [u32; 2])) -> Activity {
-        let mut activity = Activity::new(vec![0, 2], 10, 40);
+        let mut activity = Activity::new(vec![0, 2], 2, 10, 40);
         let (mut now, mut crossed) = (0, [0, 7, 0]);
         activity.crossed = crossed.to_vec();
         for number in 0..intervals {
             let (packets, fill) = state(number);
             (crossed[0], crossed[2]) = (crossed[0] + packets[0], crossed[2] + packets[1]);
             activity.occupancy =
-                Occupancy { injection: fill.to_vec(), crossed: crossed.to_vec(), ..Occupancy::default() };
+                Occupancy { injection: [&fill[..], &[0]].concat(), crossed: crossed.to_vec(), ..Occupancy::default() };
             let end = now + activity.length;
             activity.end_interval(now, end);
             activity.crossed = crossed.to_vec();

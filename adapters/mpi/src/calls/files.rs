@@ -98,7 +98,8 @@ fn open(world: &mut World, comm: c_int, name: &str, amode: c_int, info: c_int) -
     let end = if amode & mode::APPEND == 0 { 0 } else { file.size()? as i64 };
     let file = world.files.add(file);
     world.files.get_mut(file)?.position = end;
-    if end > 0 {
+    // Every rank has read the size before one can write.
+    if amode & mode::APPEND != 0 {
         set_shared(world, file, end)?;
     }
     Ok(file)

@@ -56,7 +56,10 @@ impl View {
         if tile.size == 0 {
             return Ok(Regions { start: self.start, tile, rest: 0, run: 0, within: 0 });
         }
-        let start = self.start.saturating_add(begin / tile.size * tile.extent());
+        let tiles = (begin / tile.size).checked_mul(tile.extent());
+        let Some(start) = tiles.and_then(|tiles| self.start.checked_add(tiles)) else {
+            return error(ERR_ARG, format!("the place {place} of {bytes} bytes is not in a file"));
+        };
         let (mut run, mut within) = (0, begin % tile.size);
         for (_, length) in tile.runs() {
             if within < length {

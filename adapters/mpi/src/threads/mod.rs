@@ -86,6 +86,8 @@ struct Turns {
     last: u32,
     /// The number of the next thread that is created.
     next: u32,
+    /// The number of the next thread of whose creation nothing is known.
+    unnoticed: u32,
     /// The level of thread support that the program has got.
     level: c_int,
     sleepers: Sleepers,
@@ -99,6 +101,7 @@ static TURNS: Mutex<Turns> = Mutex::new(Turns {
     alive: BTreeMap::new(),
     last: 0,
     next: 1,
+    unnoticed: UNNOTICED,
     level: FUNNELED,
     sleepers: Sleepers::new(),
     has_told: false,
@@ -239,7 +242,8 @@ fn number(turns: &mut Turns) -> u32 {
         // The thread with which the process has begun, or one that was made past the C library.
         let system = still::number_of_this_thread();
         let is_first = system == std::process::id().cast_signed();
-        let number = if is_first { 0 } else { UNNOTICED + turns.alive.len() as u32 };
+        let number = if is_first { 0 } else { turns.unnoticed };
+        turns.unnoticed += u32::from(!is_first);
         turns.add(number, Some(system));
         let _ = PRESENCE.try_with(|presence| presence.0.set(Some(number)));
         number

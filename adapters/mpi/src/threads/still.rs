@@ -79,7 +79,8 @@ impl Sleepers {
         Self(BTreeMap::new())
     }
 
-    /// True if all of these threads sleep; `None` is one that is about to begin, which has been waited for since `since`.
+    /// True if all of these threads sleep; `None` is one that is about to begin, and never still. They
+    /// have been waited for since `since`.
     pub(super) fn are_still(&mut self, threads: &[Option<c_int>], since: Instant) -> bool {
         let Some(first) = self.look(threads) else { return false };
         // Threads that have not been run since the last time have slept all the time between.

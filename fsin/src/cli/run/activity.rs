@@ -69,7 +69,7 @@ impl Kept {
         let is_link =
             |&link: &usize| topology.neighbour(NodeId::at(link / ports), Port((link % ports) as u8)).is_some();
         let links = (0..topology.nodes() * ports).filter(is_link).collect();
-        let activity = Activity::new(links, experiment.units.packet_phits, room.injection_phits);
+        let activity = Activity::new(links, topology.endpoints(), experiment.units.packet_phits, room.injection_phits);
         Ok(Some(Self { activity, file: NewFile::create(named, path)?, is_csv, title: title(experiment) }))
     }
 

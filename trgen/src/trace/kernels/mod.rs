@@ -216,7 +216,7 @@ pub const MOST_TASKS: u32 = 1 << 20;
 pub const MOST_MESSAGES: u64 = 50_000_000;
 /// Most iterations of a kernel.
 const MOST_ITERATIONS: i64 = 1_000_000_000;
-/// \[bytes\] Largest message, 64 GiB: sums over all messages still fit 64 bits.
+/// \[bytes\] Largest size that may be given, 64 GiB: sums over all messages of that size still fit 64 bits.
 const LARGEST: i64 = 1 << 36;
 
 const TASKS: Parameter =
@@ -441,7 +441,7 @@ fn in_groups(
 /// The refusal of a kernel of two levels where tasks form no groups.
 fn without_groups(call: &Call, tasks: u32) -> SpecError {
     let problem = format!("`{}` needs groups of tasks, and {tasks} tasks form none here", call.text());
-    let remedy = "give group= to a kernel that ends in -hierarchical, or use a network whose nodes have several GPUs, such as \
+    let remedy = "give group= to a kernel that ends in -hierarchical (always in a mix of jobs), or use a network whose nodes have several GPUs, such as \
                   cluster:nodes=4,gpus=8";
     call.refuse_all(&problem, remedy)
 }
@@ -485,7 +485,7 @@ struct Steps<'a> {
 impl Steps<'_> {
     /// The tag of a label of this iteration.
     fn tag(&self, label: u64) -> Tag {
-        // The sum fits: labels of one iteration are at most 2^22 or the messages of a pair, iterations at most 10^9.
+        // The sum fits: each label of an iteration is that of a message, and all messages are counted.
         Tag::user((self.first_label + label) as i64)
     }
 

@@ -28,6 +28,9 @@ use crate::synthetic::file::numbers;
 use crate::trace::program::{Event, Program, Receive, Request, Send, Tag, TagFilter};
 use crate::units::{Picoseconds, TaskId};
 
+/// \[bytes\] Most bytes of all messages.
+const MOST_BYTES: u64 = 1 << 62;
+
 /// Most tasks: a matrix has an entry for each pair.
 const MOST_PAIRED: i64 = 4096;
 
@@ -104,15 +107,28 @@ impl Exchanges {
         Some((count * self.iterations, mean))
     }
 
-    /// Rejects more messages than a kernel may have.
-    fn checked(self, call: &Call) -> Result<Self, SpecError> {
-        let once: u64 = self.list.iter().map(|exchange| exchange.blocks.len() as u64).sum();
-        let messages = u128::from(once) * u128::from(self.iterations);
-        if messages <= u128::from(MOST_MESSAGES) {
-            return Ok(self);
+    /// Rejects more messages than a kernel may have, and more bytes than are counted. Exchanges in which nothing happens
+    /// are left out.
+    fn checked(mut self, call: &Call) -> Result<Self, SpecError> {
+        self.list.retain(|exchange| !exchange.blocks.is_empty() || exchange.compute.iter().any(|&time| time > 0));
+        if self.list.is_empty() {
+            self.iterations = 0;
         }
-        let problem = format!("`{}` is {messages} messages", call.text());
-        Err(call.refuse_all(&problem, format!("fewer tasks or iterations: at most {MOST_MESSAGES} messages")))
+        let total =
+            |of: fn(&Exchange) -> u128| self.list.iter().map(of).sum::<u128>().saturating_mul(self.iterations.into());
+        let messages = total(|exchange| exchange.blocks.len() as u128);
+        let bytes = total(|exchange| exchange.blocks.values().map(|&bytes| u128::from(bytes)).sum());
+        if messages > u128::from(MOST_MESSAGES) {
+            let problem = format!("`{}` is {messages} messages", call.text());
+            return Err(
+                call.refuse_all(&problem, format!("fewer tasks or iterations: at most {MOST_MESSAGES} messages"))
+            );
+        }
+        if bytes > u128::from(MOST_BYTES) {
+            let problem = format!("`{}` is {bytes} bytes", call.text());
+            return Err(call.refuse_all(&problem, "smaller blocks or fewer iterations: at most 2^62 bytes"));
+        }
+        Ok(self)
     }
 }
 
@@ -230,7 +246,14 @@ fn moe(call: &Call, context: &KernelContext) -> Result<Exchanges, SpecError> {
         let problem = format!("`{}` sends {most} tokens in each of {layers} layers", call.text());
         return Err(call.refuse_all(&problem, "fewer layers or tokens: at most 2^32 in all"));
     }
+    if u128::from(most) * u128::from(bytes) * u128::from(layers) * 2 > u128::from(MOST_BYTES) {
+        let problem = format!("`{}` sends {most} tokens of {bytes} bytes in each of {layers} layers", call.text());
+        return Err(call.refuse_all(&problem, "smaller or fewer tokens, or fewer layers: at most 2^62 bytes"));
+    }
     let mut list = Vec::new();
+    // Layers without tokens are none.
+    let layers = if most == 0 { 0 } else { layers };
+    let mut messages = 0;
     for layer in 0..layers {
         let mut there = Exchange { blocks: BTreeMap::new(), local: 0, compute: vec![0; ranks as usize] };
         let tasks = |part: u32, of: u32| (u64::from(part) * u64::from(ranks) / u64::from(of)) as u32;
@@ -245,7 +268,12 @@ fn moe(call: &Call, context: &KernelContext) -> Result<Exchanges, SpecError> {
             }
         });
         if compute == 0 {
-            there.compute.clear();
+            there.compute = Vec::new();
+        }
+        messages += 2 * there.blocks.len().max(1) as u64;
+        if messages > MOST_MESSAGES {
+            let problem = format!("`{}` is more than {MOST_MESSAGES} messages", call.text());
+            return Err(call.refuse_all(&problem, "fewer tasks, tokens or layers"));
         }
         let blocks = there.blocks.iter().map(|(&(from, to), &bytes)| ((to, from), bytes)).collect();
         let back = Exchange { blocks, local: there.local, compute: Vec::new() };
@@ -373,5 +401,19 @@ mod tests {
             "the seed decides"
         );
         assert!(collectives(text, 64, None).unwrap().is_empty(), "computing is no part of a collective");
+    }
+
+    #[test]
+    fn layers_in_which_nothing_happens_cost_nothing_and_too_many_bytes_are_refused() {
+        let parse = |text: &str| parse_in(text, &KernelContext::new(4, None));
+        let idle = parse("moe:ranks=4,tokens=0,experts=4,iterations=1000000000").unwrap();
+        assert!(idle.tasks.iter().all(Vec::is_empty));
+        for (text, problem) in [
+            ("moe:ranks=2,tokens=16777216,topk=64,experts=65536,bytes=68719476736", "bytes"),
+            ("moe:ranks=4,tokens=64,experts=4,topk=1,iterations=60000000", "messages"),
+        ] {
+            let refusal = parse(text).unwrap_err().to_string();
+            assert!(refusal.contains(problem), "{refusal}");
+        }
     }
 }

@@ -59,8 +59,12 @@ fn too_deep(text: &str) -> Option<usize> {
             (None, '>') => true,
             _ => false,
         });
-        next = at + end?.0;
+        // What does not end may hide what follows from this search, and not from the parser.
+        let Some((end, _)) = end else { return Some(at) };
+        next = at + end;
         match () {
+            // An internal subset of declarations, in which quotes and comments have rules of their own.
+            () if rest.starts_with("<!DOCTYPE") && text[at..next].contains('[') => return Some(at),
             () if rest.starts_with("</") => depth = depth.saturating_sub(1),
             () if rest.starts_with("<!") && text[at..next].contains("<!ENTITY") => return Some(at),
             () if rest.starts_with("<!") || text[..next].ends_with('/') => {}
@@ -76,7 +80,8 @@ fn too_deep(text: &str) -> Option<usize> {
 /// The document of a text.
 pub(super) fn document<'a>(text: &'a str, places: &Places<'_>) -> Result<Document<'a>, SpecError> {
     if let Some(at) = too_deep(text) {
-        let what = format!("elements are nested deeper than {MAX_DEPTH}, or a file declares entities");
+        let what =
+            format!("elements are nested deeper than {MAX_DEPTH}, a tag does not end, or a file declares entities");
         return Err(malformed(places, at, what, "write what describes a network alone"));
     }
     Document::parse_with_options(text, roxmltree::ParsingOptions { allow_dtd: true, nodes_limit: 1 << 22 }).map_err(

@@ -10,8 +10,8 @@ use trgen::catalog::{ErrorKind, SpecError};
 
 use super::{Cable, Element, Platform, Policy};
 
-/// Maximum number of hosts or links of a cluster: more than any valid network has.
-const MOST: usize = 1 << 20;
+/// Maximum number of hosts and links of a platform, and of either of a cluster: more than any valid network has.
+pub(super) const MOST: usize = 1 << 20;
 
 /// What a cluster's element says.
 pub(super) struct Cluster {

@@ -17,7 +17,7 @@ mod emit;
 mod junctions;
 mod quantity;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use roxmltree::Node;
 use trgen::catalog::{ErrorKind, SpecError, suggestion};
@@ -84,6 +84,8 @@ struct Platform<'p> {
     links: Vec<Link>,
     links_by_name: HashMap<String, usize>,
     routes: Vec<Route>,
+    /// Links of hosts to the routers of their zones, and whether the half of the way down is meant.
+    of_hosts: HashSet<(usize, bool)>,
     /// Routers whose hosts reach each other through a backbone.
     with_backbone: Vec<usize>,
 }
@@ -107,6 +109,7 @@ pub(in super::super) fn parse<'a>(text: &'a str, places: &Places<'_>, is_duplex:
         links: Vec::new(),
         links_by_name: HashMap::new(),
         routes: Vec::new(),
+        of_hosts: HashSet::new(),
         with_backbone: Vec::new(),
     };
     let elements: Vec<Element<'_, '_>> = document
@@ -125,6 +128,11 @@ pub(in super::super) fn parse<'a>(text: &'a str, places: &Places<'_>, is_duplex:
     }
     for element in &elements {
         platform.lead(element)?;
+    }
+    let is_of_host = |link: usize| [false, true].iter().any(|&down| platform.of_hosts.contains(&(link, down)));
+    if let Some(route) = platform.routes.iter().find(|route| route.steps.iter().any(|step| is_of_host(step.link))) {
+        let what = "the link of a <host_link> in a route, which would share it";
+        return Err(refusal(places, route.at, ErrorKind::Unsupported, what, "give the route a link of its own"));
     }
     platform.graph(is_duplex)
 }
@@ -207,6 +215,10 @@ impl Platform<'_> {
             let what = format!("radical `{}`", short(radical));
             element.refusal(ErrorKind::Malformed, what, "write numbers and ranges of up to a million hosts: 0-63,80")
         })?;
+        if self.points.len() + self.cables.len() + numbers.len() > cluster::MOST {
+            let what = format!("more than {} hosts and links", cluster::MOST);
+            return Err(element.refusal(ErrorKind::OutOfRange, what, "write a platform of fewer hosts"));
+        }
         let (prefix, suffix) = (element.get("prefix").unwrap_or(""), element.get("suffix").unwrap_or(""));
         numbers.iter().map(|number| self.point(element, format!("{prefix}{number}{suffix}"), true)).collect()
     }
@@ -368,6 +380,13 @@ impl Platform<'_> {
         for child in children.iter().filter(|child| child.name() == "host_link") {
             let host = self.named(child, "id")?;
             let links = [self.link(child, child.need("up")?)?, self.link(child, child.need("down")?)?];
+            let half = |way| child.need(way).map(|name| name.ends_with("_DOWN"));
+            let own = HashSet::from([(links[0], half("up")?), (links[1], half("down")?)]);
+            if !self.of_hosts.is_disjoint(&own) {
+                let what = "a link of two hosts, which would share it".to_owned();
+                return Err(child.refusal(ErrorKind::Unsupported, what, "give each host links of its own"));
+            }
+            self.of_hosts.extend(own);
             let [up, down] = links.map(|link| self.links[link]);
             let is_shared = links[0] == links[1] && up.policy == Policy::Shared;
             if [up.policy, down.policy].contains(&Policy::Fat) {

@@ -80,10 +80,11 @@ fn parts(text: &str) -> Option<(&str, &str)> {
 fn scaled(number: &str, factor: u128) -> Option<u64> {
     let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    // What stands beyond 18 decimals is less than a bit or a picosecond in any unit but the largest.
-    let part = part.get(..18).unwrap_or(part).trim_end_matches('0');
+    let exponent = exponent.parse::<i32>().ok()?;
+    // Without an exponent, what stands beyond 18 decimals is less than a bit or a picosecond in any unit but the largest.
+    let part = part.get(..18).filter(|_| exponent <= 0).unwrap_or(part).trim_end_matches('0');
     let digits: u128 = format!("0{whole}{part}").parse().ok()?;
-    let exponent = exponent.parse::<i32>().ok()? - part.len() as i32;
+    let exponent = exponent.checked_sub(i32::try_from(part.len()).ok()?)?;
     let value = digits.checked_mul(factor)?;
     let ten = 10_u128.checked_pow(exponent.unsigned_abs());
     let scaled = match (exponent >= 0, ten) {
@@ -106,6 +107,8 @@ mod tests {
             ("41.279125MBps", Some(330_233_000)),
             ("1Gbps", Some(1_000_000_000)),
             ("1 KiBps", Some(8192)),
+            ("0.0000000000000000001e20bps", Some(10)),
+            ("1.5e-2147483648bps", None),
             ("1.25E8", Some(1_000_000_000)),
             ("1EBps", Some(8_000_000_000_000_000_000)),
             ("1e3bps", Some(1000)),
