@@ -512,7 +512,7 @@ fn minimal_routes_of_dragonflies_leave_by_the_switch_s_own_links() {
     }
 }
 
-/// `ugal` compares two candidates that begin with different links, at every switch and towards every other group.
+/// `ugal` compares two candidates that begin with different links, from every endpoint and towards every other group.
 #[test]
 fn ugal_weighs_different_links() {
     for spec in ["dragonfly:p=2,a=4,h=2", "dragonfly:p=2,a=4,h=2,arrangement=relative", "dragonfly:p=4,a=8,h=4"] {
@@ -520,9 +520,10 @@ fn ugal_weighs_different_links() {
         let function = function(&*topology, Routing::DragonflyUgal, 3);
         let mut weighed = 0;
         for key in 0..5 {
-            for node in (topology.endpoints()..topology.nodes()).map(NodeId::at) {
+            for source in (0..topology.endpoints()).map(NodeId::at) {
+                let node = network(&*topology).fabric().entry(source);
                 for destination in (0..topology.endpoints()).step_by(3).map(NodeId::at) {
-                    let visit = Visit { node, input: Input::Injection, source: node, destination, key, state: &[0; 2] };
+                    let visit = Visit { node, input: Input::Injection, source, destination, key, state: &[0; 2] };
                     let mut ports = Vec::new();
                     function.candidates(&visit, |way| ports.push(way.port));
                     if let [straight, round] = ports[..] {

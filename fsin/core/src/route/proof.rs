@@ -8,12 +8,20 @@
 //! routers with endpoints, every random choice of a route and every decision is followed.
 //!
 //! A ring that packets enter only if they leave a bubble there never fills up: its channels count as one, and going on
-//! in it is no dependency (Puente et al., JPDC 61(9), 2001).
+//! in it is no dependency (Puente et al., JPDC 61(9), 2001). Bubbles are for virtual cut-through, where a blocked packet
+//! is whole in one buffer: in an adaptive channel it holds no escape channel, and there are no indirect dependencies
+//! (Duato, TPDS 7(8), 1996).
 
 use std::collections::HashSet;
 
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
+
 use super::channels::Masks;
-use super::{ChannelPolicy, Choice, Draw, Function, Hop, Phase, RoutingFunction, Tier, Visit};
+use super::{
+    Build, Carries, ChannelPolicy, Choice, Draw, Function, Hop, Name, Phase, Routers, RoutingFunction, Tier, Visit,
+};
+use crate::topology::{self, Topology};
 
 /// \[channels\] Networks with more channels are not searched: the classes are trusted as each routing states them.
 const MOST_CHANNELS: usize = 1 << 20;
@@ -33,6 +41,66 @@ pub fn specimens(network: &impl Network, function: &Function) -> Option<Vec<(Str
     homes.sort_unstable();
     homes.dedup();
     if homes.len() * homes.len() > MOST_PAIRS { function.specimens() } else { None }
+}
+
+/// Refuses a routing whose channels may wait for each other in a cycle, by following every route of the network or, if
+/// it is large, of its specimens. `name` is that of the routing in the model that carries it with `vcs` channels.
+///
+/// # Errors
+/// Such a cycle.
+pub fn prove(
+    name: &str,
+    topology: &dyn Topology,
+    carries: Carries,
+    function: &Function,
+    vcs: usize,
+) -> Result<(), SpecError> {
+    let routers = Routers::of(topology);
+    let Some(specimens) = specimens(&routers, function) else {
+        return search(name, &routers, carries, function, vcs);
+    };
+    for (spec, ways) in specimens {
+        let specimen = topology::parse(&spec, ways)?;
+        // A ring stands for a grid of switches too.
+        let row = match carries.row.serves.includes(&spec) {
+            true => Some(carries.row),
+            false => Name::parse(carries.row.component.name)?.row(&spec),
+        };
+        let Some(row) = row else { continue };
+        let function = Build::new(row, &*specimen, vcs, carries.policy).function()?;
+        search(name, &Routers::of(&*specimen), Carries { row, ..carries }, &function, vcs)?;
+    }
+    Ok(())
+}
+
+/// The same, by following every route.
+fn search(
+    name: &str,
+    routers: &Routers<'_>,
+    Carries { row, policy }: Carries,
+    function: &Function,
+    vcs: usize,
+) -> Result<(), SpecError> {
+    let masks = Masks::of_function(policy, function, vcs);
+    let routed = Routed { network: routers, function, choice: row.choice, policy, masks: &masks, vcs };
+    let Some(cycle) = routed.cycle() else { return Ok(()) };
+    let mut round: Vec<usize> = cycle.iter().map(|channel| channel.router).collect();
+    if let Some(least) = (0..round.len()).min_by_key(|&at| round[at]) {
+        round.rotate_left(least);
+        round.push(round[0]);
+    }
+    let round: Vec<String> = round.into_iter().map(|router| routers.name(router)).collect();
+    let spec = routers.topology.spec();
+    let what = phrase![
+        ["routing" => name],
+        (
+            " is not free of deadlock in {spec}: {} channels may wait for each other in a cycle, {}",
+            cycle.len(),
+            round.join(">")
+        )
+    ];
+    let remedy = phrase!["use more ", ["vcs"], " or another ", ["routing"]];
+    Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"))
 }
 
 /// A channel: the router and the output that it leaves, and its number there.
@@ -194,7 +262,7 @@ struct State {
     /// State of the route.
     phase: Phase,
     /// The output (router x ports + port) and its channels (a mask) through which the packet came. With an adaptive
-    /// routing, the last escape channels that it used.
+    /// routing, the last escape channels that it used; with bubbles, none in an adaptive channel.
     held: Option<(usize, u32)>,
 }
 
@@ -301,6 +369,8 @@ impl<N: Network> Walk<'_, '_, N> {
                         self.routed.depend(self.graph, before, wanted);
                     }
                     held = Some(wanted);
+                } else if self.routed.policy.has_bubble() {
+                    held = None;
                 }
                 let phase = function.hop(&at, next, script);
                 left.push(State { router: next, phase, held });

@@ -268,8 +268,7 @@ impl Routes {
 
     /// True if the phase of a packet may change on its way.
     pub(crate) fn has_phases(&self) -> bool {
-        let is_open = matches!(self.function, Function::Given(_) | Function::Private(_));
-        self.is_adaptive() || self.decides() || is_open
+        self.decides() || self.function.has_phases()
     }
 
     /// The tap of a message: that of the link with which its route begins, drawn once for each pair of nodes where the
