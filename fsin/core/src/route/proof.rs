@@ -16,12 +16,11 @@ use std::collections::HashSet;
 
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
+use trgen::phrase::Phrase;
 
 use super::channels::Masks;
-use super::{
-    Build, Carries, ChannelPolicy, Choice, Draw, Function, Hop, Name, Phase, Routers, RoutingFunction, Tier, Visit,
-};
-use crate::topology::{self, Topology};
+use super::{Build, ChannelPolicy, Choice, Draw, Function, Hop, Name, Phase, Routers, RoutingFunction, Tier, Visit};
+use crate::topology;
 
 /// \[channels\] Networks with more channels are not searched: the classes are trusted as each routing states them.
 const MOST_CHANNELS: usize = 1 << 20;
@@ -44,62 +43,48 @@ pub fn specimens(network: &impl Network, function: &Function) -> Option<Vec<(Str
 }
 
 /// Refuses a routing whose channels may wait for each other in a cycle, by following every route of the network or, if
-/// it is large, of its specimens. `name` is that of the routing in the model that carries it with `vcs` channels.
+/// it is large, of its specimens. `function` is that of `build`, `name` the routing's in the model that carries it, and
+/// `remedy` what a user can do about it.
 ///
 /// # Errors
 /// Such a cycle.
-pub fn prove(
-    name: &str,
-    topology: &dyn Topology,
-    carries: Carries,
-    function: &Function,
-    vcs: usize,
-) -> Result<(), SpecError> {
-    let routers = Routers::of(topology);
+pub fn prove(build: &Build<'_>, function: &Function, name: &str, remedy: Phrase) -> Result<(), SpecError> {
+    let routers = Routers::of(build.topology);
     let Some(specimens) = specimens(&routers, function) else {
-        return search(name, &routers, carries, function, vcs);
+        return search(build, &routers, function, name, remedy);
     };
     for (spec, ways) in specimens {
         let specimen = topology::parse(&spec, ways)?;
         // A ring stands for a grid of switches too.
-        let row = match carries.row.serves.includes(&spec) {
-            true => Some(carries.row),
-            false => Name::parse(carries.row.component.name)?.row(&spec),
+        let row = match build.row.serves.includes(&spec) {
+            true => Some(build.row),
+            false => Name::parse(build.row.component.name)?.row(&spec),
         };
         let Some(row) = row else { continue };
-        let function = Build::new(row, &*specimen, vcs, carries.policy).function()?;
-        search(name, &Routers::of(&*specimen), Carries { row, ..carries }, &function, vcs)?;
+        let build = Build { row, topology: &*specimen, ..*build };
+        search(&build, &Routers::of(&*specimen), &build.function()?, name, remedy.clone())?;
     }
     Ok(())
 }
 
 /// The same, by following every route.
 fn search(
-    name: &str,
+    build: &Build<'_>,
     routers: &Routers<'_>,
-    Carries { row, policy }: Carries,
     function: &Function,
-    vcs: usize,
+    name: &str,
+    remedy: Phrase,
 ) -> Result<(), SpecError> {
+    let (policy, vcs, choice) = (build.policy, build.vcs, build.row.choice);
     let masks = Masks::of_function(policy, function, vcs);
-    let routed = Routed { network: routers, function, choice: row.choice, policy, masks: &masks, vcs };
-    let Some(cycle) = routed.cycle() else { return Ok(()) };
-    let mut round: Vec<usize> = cycle.iter().map(|channel| channel.router).collect();
-    if let Some(least) = (0..round.len()).min_by_key(|&at| round[at]) {
-        round.rotate_left(least);
-        round.push(round[0]);
-    }
-    let round: Vec<String> = round.into_iter().map(|router| routers.name(router)).collect();
-    let spec = routers.topology.spec();
+    let Some(cycle) = (Routed { network: routers, function, choice, policy, masks: &masks, vcs }).cycle() else {
+        return Ok(());
+    };
+    let (count, round, spec) = (cycle.len(), routers.round(&cycle), build.topology.spec());
     let what = phrase![
         ["routing" => name],
-        (
-            " is not free of deadlock in {spec}: {} channels may wait for each other in a cycle, {}",
-            cycle.len(),
-            round.join(">")
-        )
+        (" is not free of deadlock in {spec}: {count} channels may wait for each other in a cycle, {round}")
     ];
-    let remedy = phrase!["use more ", ["vcs"], " or another ", ["routing"]];
     Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"))
 }
 

@@ -90,6 +90,16 @@ impl<'a> Routers<'a> {
         node_name(self.topology, NodeId::at(endpoint))
     }
 
+    /// The routers that a cycle of channels leaves, from the least number on, as `0>4>8>0`.
+    #[must_use]
+    pub fn round(&self, cycle: &[proof::OutputChannel]) -> String {
+        let mut round: Vec<usize> = cycle.iter().map(|channel| channel.router).collect();
+        let least = (0..round.len()).min_by_key(|&at| round[at]).unwrap_or(0);
+        round.rotate_left(least);
+        round.extend(round.first().copied());
+        round.into_iter().map(|router| self.name(router)).collect::<Vec<_>>().join(">")
+    }
+
     /// True if two links of a router lead to the same router, so that the next router does not tell which one is meant.
     #[must_use]
     pub fn has_parallel_links(&self) -> bool {

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use fsin_core::route::proof::prove;
-use fsin_core::route::{Build, Carries, RouteTable, Routers, rows};
+use fsin_core::route::{Build, RouteTable, Routers, rows};
 use fsin_core::topology::{MAX_DIMENSIONS, Offsets, Port, Shape, Topology};
 use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
@@ -68,10 +68,11 @@ impl GivenPaths {
 /// # Errors
 /// No table, or what is wrong with it.
 pub(super) fn check(params: &RouterParams, topology: &dyn Topology) -> Result<(), SpecError> {
-    let (routers, carries) = (Routers::new(topology)?, Carries::new(&rows::ROUTES));
+    let routers = Routers::new(topology)?;
     let routes: Option<&Arc<RouteTable>> = params.routes.as_ref();
-    let function = Build { routes, ..Build::new(carries.row, topology, params.vcs, carries.policy) }.function()?;
-    prove(params.routing.name(), topology, carries, &function, params.vcs)?;
+    let build = Build { routes, ..Build::new(&rows::ROUTES, topology, params.vcs, rows::ROUTES.policy) };
+    let remedy = phrase!["use more ", ["vcs"], " or another ", ["routing"]];
+    prove(&build, &build.function()?, params.routing.name(), remedy)?;
     let Some(table) = routes else { return Ok(()) };
     if table.has_choices() {
         let what = phrase![["routes"], " gives several next hops, and this model takes one in a direct network"];

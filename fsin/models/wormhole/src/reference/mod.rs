@@ -22,6 +22,7 @@ use std::sync::Arc;
 use fsin_core::network::{Channel, Notices};
 use fsin_core::topology::Topology;
 use fsin_core::topology::switched::PacedLink;
+use trgen::catalog::SpecError;
 
 use crate::Prepared;
 use crate::params::{Hold, Params};
@@ -29,7 +30,7 @@ use crate::rules::allocator::Allocator;
 use crate::rules::details::Stalls;
 use crate::rules::interface::{Endpoints, Flit};
 use crate::rules::outages::Arriving;
-use crate::rules::routes::{BuildError, ByKey, Candidate, Outputs, Routes, Tier, select};
+use crate::rules::routes::{ByKey, Candidate, Outputs, Routes, Tier, select};
 use crate::rules::whole::Whole;
 use crate::rules::wiring::{End, Wiring};
 use fsin_core::wait::{Place, cyclic_wait};
@@ -192,7 +193,7 @@ impl Reference {
     /// # Errors
     /// Settings that are out of range or do not fit the topology, and routings that are not free of deadlock, unless
     /// [`Params::unsafe_routing`].
-    pub fn new(topology: &dyn Topology, params: Params) -> Result<Self, BuildError> {
+    pub fn new(topology: &dyn Topology, params: Params) -> Result<Self, SpecError> {
         let Prepared { wiring, routes, reconfiguration } = crate::prepare(topology, &params)?;
         let (vcs, ports) = (params.vcs, wiring.ports);
         let input = InputVc { buffer: VecDeque::new(), state: State::Idle };

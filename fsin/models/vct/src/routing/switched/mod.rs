@@ -157,7 +157,8 @@ impl RoutingFunction {
             let what = phrase![["routing" => name], " needs {least} virtual channels, {why}, ", ["vcs"], (" is {}", params.vcs)];
             return Err(SpecError::new(ErrorKind::Malformed, what, phrase!["use ", ["vcs" => least], " or more"]));
         }
-        prove(name, network, carries, &function, params.vcs)?;
+        let remedy = phrase!["use more ", ["vcs"], " or another ", ["routing"]];
+        prove(&build, &function, name, remedy)?;
         Ok(Self {
             fabric: Arc::clone(network.fabric()),
             all: route::mask(params.vcs),
