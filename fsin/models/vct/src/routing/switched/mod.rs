@@ -114,8 +114,10 @@ pub struct RoutingFunction {
     choice: Choice,
     /// When packets keep their channel.
     keeps: Keeps,
-    /// The routing as all models know it, and what its channels are used for.
-    carries: Carries,
+    /// True if packets that enter a ring leave a bubble there.
+    has_bubble: bool,
+    /// True if packets weigh their candidates at every switch.
+    weighs: bool,
     /// True if the route is decided at the first switch.
     decides: bool,
     /// True if a packet has one hop only, once its route is decided.
@@ -168,7 +170,8 @@ impl RoutingFunction {
                 (Choice::Drawn, _) => Keeps::Always,
                 (Choice::Open | Choice::MostSpace, _) => Keeps::Never,
             },
-            carries,
+            has_bubble: policy.has_bubble(),
+            weighs: shared.choice == route::Choice::Weighed,
             decides: shared.choice == route::Choice::AtFirstRouter,
             is_single: matches!(shared.choice, route::Choice::One | route::Choice::AtFirstRouter),
             has_phases: function.has_phases(),
@@ -220,7 +223,7 @@ impl RoutingFunction {
             Input::Transit(from) if self.keeps == Keeps::Straight && from.port == port => 1 << from.vc,
             Input::Transit(_) | Input::Injection => self.masks.of(hop),
         };
-        let bubble = self.carries.policy.has_bubble() && hop.tier != Tier::Adaptive;
+        let bubble = self.has_bubble && hop.tier != Tier::Adaptive;
         Candidate { port, vcs, tier: u8::from(hop.tier == Tier::Escape), hops, bubble }
     }
 
@@ -232,12 +235,13 @@ impl RoutingFunction {
         if visit.node.index() < self.fabric.endpoints() {
             return plain(self.fabric.port(visit.node, 0), self.all);
         }
-        match (self.fabric.home(visit.destination), visit.input) {
-            ((home, port), Input::Transit(from)) if home == visit.node && self.keeps == Keeps::Always => {
-                plain(port, 1 << from.vc)
-            }
-            ((home, port), _) if home == visit.node => plain(port, self.all),
-            ((home, _), _) => Err(home),
+        let (home, port) = self.fabric.home(visit.destination);
+        if home != visit.node {
+            return Err(home);
+        }
+        match visit.input {
+            Input::Transit(from) if self.keeps == Keeps::Always => plain(port, 1 << from.vc),
+            Input::Transit(_) | Input::Injection => plain(port, self.all),
         }
     }
 
@@ -274,13 +278,20 @@ impl RoutingFunction {
     /// The same, of a packet whose last switch is `home`.
     #[inline]
     fn choices(&self, visit: &Visit<'_>, home: NodeId, mut add_candidate: impl FnMut(Candidate)) {
-        let mut draw = Self::choices_of(visit);
-        let input = visit.input;
-        if !self.is_undecided(visit.state) {
-            let at = self.visit(visit, home, self.phase(visit.state));
-            return self.function.hops(&at, &mut draw, |hop| add_candidate(self.candidate(input, hop, hop.left)));
+        if self.is_undecided(visit.state) {
+            return self.first_choices(visit, home, &mut add_candidate);
         }
+        let at = self.visit(visit, home, self.phase(visit.state));
+        let input = visit.input;
+        let mut draw = Self::choices_of(visit);
+        self.function.hops(&at, &mut draw, |hop| add_candidate(self.candidate(input, hop, hop.left)));
+    }
+
+    /// The same, of a packet whose route is still to be decided.
+    #[inline(never)]
+    fn first_choices(&self, visit: &Visit<'_>, home: NodeId, add_candidate: &mut dyn FnMut(Candidate)) {
         let at = self.visit(visit, home, 0);
+        let mut draw = Self::choices_of(visit);
         let mut last = None;
         for phase in self.function.decisions(&at, &mut draw).all() {
             let at = route::Visit { phase, ..at };
@@ -288,7 +299,7 @@ impl RoutingFunction {
             // The port tells how a packet has decided, so that routes that begin alike are one.
             self.function.hops(&at, &mut draw, |hop| {
                 if last.replace(hop.port) != Some(hop.port) {
-                    add_candidate(self.candidate(input, hop, hops));
+                    add_candidate(self.candidate(visit.input, hop, hops));
                 }
             });
         }
@@ -298,15 +309,20 @@ impl RoutingFunction {
     #[inline]
     #[must_use]
     pub fn weighs(&self, visit: &Visit<'_>) -> bool {
-        self.carries.row.choice == route::Choice::Weighed || self.is_undecided(visit.state)
+        self.weighs || self.is_undecided(visit.state)
     }
 
     /// Updates the state of a packet that has left through a port.
     #[inline(always)]
     pub fn hop(&self, node: NodeId, destination: NodeId, key: u64, port: Port, state: &mut [i16]) {
-        if node.index() < self.fabric.endpoints() || !(self.has_phases || self.is_undecided(state)) {
-            return;
+        if node.index() >= self.fabric.endpoints() && (self.has_phases || self.is_undecided(state)) {
+            self.change_phase(node, destination, key, port, state);
         }
+    }
+
+    /// The same, of a packet that leaves a switch, where its phase may change.
+    #[inline(never)]
+    fn change_phase(&self, node: NodeId, destination: NodeId, key: u64, port: Port, state: &mut [i16]) {
         let Some(next) = next_switch(&self.fabric, node, port) else { return };
         let (first, home) = (self.fabric.endpoints(), self.fabric.home(destination).0);
         // Only decisions look at the source, and they are made at its own switch.
@@ -325,7 +341,6 @@ impl RoutingFunction {
     }
 
     /// The phase of a packet that leaves its first switch through a port.
-    #[inline(never)]
     fn decided(&self, visit: &route::Visit, key: u64, port: Port) -> Phase {
         let takes = |&phase: &Phase| {
             let mut takes = false;
