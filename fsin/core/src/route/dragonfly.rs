@@ -90,7 +90,7 @@ const INDIRECT: Phase = 1;
 const THROUGH: u32 = 0;
 /// Label of the draw of the link, where several connect two groups.
 const COPY: u32 = 1;
-/// Label of the last draw of another intermediate group. The others follow downwards, none of which is a label of links.
+/// Label of the first draw of another intermediate group. The labels of later ones descend from it; no link has them.
 const AGAIN: u32 = LANE - 1;
 
 /// Maximum number of draws of another intermediate group: it ends the search if all groups are behind one link.

@@ -236,8 +236,8 @@ pub trait RoutingFunction: Debug + Send + Sync {
     }
 
     /// Specifications of smaller networks, each with its number of [directions](crate::topology::Topology::ways), that
-    /// stand for this one: it is free of deadlock if all of them are, with the same routing and the same channels. Empty
-    /// if it is so in every network. `None` if there is no such argument.
+    /// stand for this one: it is free of deadlock if all of them are, with the same routing and the same channels.
+    /// Empty if every network is. `None` if there is no such argument.
     fn specimens(&self) -> Option<Vec<(String, usize)>> {
         None
     }

@@ -8,9 +8,9 @@
 //! routers with endpoints, every random choice of a route and every decision is followed.
 //!
 //! A ring that packets enter only if they leave a bubble there never fills up: its channels count as one, and going on
-//! in it is no dependency (Puente et al., JPDC 61(9), 2001). Bubbles are for virtual cut-through, where a blocked packet
-//! is whole in one buffer: in an adaptive channel it holds no escape channel, and there are no indirect dependencies
-//! (Duato, TPDS 7(8), 1996).
+//! in it is no dependency (Puente et al., JPDC 61(9), 2001). Bubbles are for virtual cut-through, where a blocked
+//! packet is whole in one buffer: in an adaptive channel it holds no escape channel, and there are no indirect
+//! dependencies (Duato, TPDS 7(8), 1996).
 
 use std::collections::HashSet;
 

@@ -221,6 +221,8 @@ impl RoutingFunction {
         let port = Port(hop.port);
         let vcs = match input {
             Input::Transit(from) if self.keeps == Keeps::Straight && from.port == port => 1 << from.vc,
+            // Known at compile time in most routing functions.
+            _ if (hop.tier, hop.class) == (Tier::Free, Hop::ANY) => self.all,
             Input::Transit(_) | Input::Injection => self.masks.of(hop),
         };
         let bubble = self.has_bubble && hop.tier != Tier::Adaptive;
