@@ -11,6 +11,7 @@
 use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
 
+use crate::route::Links;
 use crate::topology::{Port, Topology};
 use crate::view::Occupancy;
 
@@ -166,6 +167,17 @@ impl Wiring {
     #[must_use]
     pub fn node(&self, device: usize) -> NodeId {
         NodeId::at(if self.is_switched || device < self.hosts { device } else { device - self.hosts })
+    }
+
+    /// By switch: its ports that lead to other switches and satisfy `is_left`, each with the switch at the other end.
+    #[must_use]
+    pub fn links_between_switches(&self, is_left: impl Fn(usize) -> bool) -> Links {
+        let links_of = |switch: usize| {
+            let ports = self.ports(self.hosts + switch);
+            let ports = ports.filter(|&port| self.links[port].is_to_switch && is_left(port));
+            ports.map(|port| (port as u32, self.links[port].device - self.hosts as u32)).collect()
+        };
+        (0..self.switches).map(links_of).collect()
     }
 
     /// Writes the lengths of queues, by port, and the packets that links have carried.

@@ -47,6 +47,10 @@ impl RoutingFunction for Butterfly {
         1
     }
 
+    fn has_phases(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn hops(&self, at: &Visit, _: &mut impl Draw, mut add: impl FnMut(Hop)) {
         let digit = self.plan.digit(at.here as u32, at.destination);

@@ -11,7 +11,7 @@ use trgen::NodeId;
 use trgen::catalog::{Component, SpecError};
 
 use super::table::{Build, Choice, Function, Row, Serves, fabric, planned};
-use super::{ChannelPolicy, Decisions, Draw, Hop, Phase, RoutingFunction, Visit};
+use super::{ChannelPolicy, Decisions, Draw, Hop, LANE, Phase, RoutingFunction, Visit};
 use crate::topology::switched::Dragonfly as Plan;
 
 const CLASSES: &str = "one for each link between groups and one more";
@@ -62,11 +62,25 @@ pub static UGAL: Row = Row {
     ..MINIMAL
 };
 
+/// The same, of routes that begin with different links. No standard row of the table, since it shares the names of
+/// [`UGAL`].
+pub static UGAL_APART: Row = Row {
+    component: Component {
+        name: "ugal",
+        about: "dragonfly: minimal, or through another group, whichever has the smaller product of packets ahead and hops \
+                (UGAL-L), where both begin with different links; three classes of channels",
+        ..UGAL.component
+    },
+    build: |build| Dragonfly::build(build, Kind::UgalApart),
+    ..UGAL
+};
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Minimal,
     Valiant,
     Ugal,
+    UgalApart,
 }
 
 /// Phase of a packet whose route leads through another group; that of all others is 0.
@@ -76,6 +90,11 @@ const INDIRECT: Phase = 1;
 const THROUGH: u32 = 0;
 /// Label of the draw of the link, where several connect two groups.
 const COPY: u32 = 1;
+/// Label of the first draw of another intermediate group. The labels of later ones descend from it; no link has them.
+const AGAIN: u32 = LANE - 1;
+
+/// Maximum number of draws of another intermediate group: it ends the search if all groups are behind one link.
+const MOST_REDRAWS: u32 = 8;
 
 /// A switch: its group, and its number there.
 type Position = (u32, u32);
@@ -120,9 +139,26 @@ impl Dragonfly {
         self.gateways[self.plan.link(from, to, copy) as usize]
     }
 
-    /// The intermediate group, drawn, of a route between two groups.
-    fn intermediate_group(&self, from: u32, to: u32, draw: &mut impl Draw) -> u32 {
-        let drawn = draw.draw(THROUGH, self.plan.groups - 2);
+    /// The intermediate group, drawn, of a route that begins at a position and ends in another group. If it is compared
+    /// with the minimal route and both would begin with the same link, another group is drawn, since the same packets
+    /// would block both.
+    fn intermediate_group(&self, first: Position, to: u32, draw: &mut impl Draw) -> u32 {
+        let mut through = self.drawn_group(THROUGH, first.0, to, draw);
+        if self.kind == Kind::UgalApart {
+            let minimal = self.link_towards(first, to, draw);
+            for redraw in 0..MOST_REDRAWS {
+                if self.link_towards(first, through, draw) != minimal {
+                    break;
+                }
+                through = self.drawn_group(AGAIN - redraw, first.0, to, draw);
+            }
+        }
+        through
+    }
+
+    /// A group other than these two, drawn.
+    fn drawn_group(&self, label: u32, from: u32, to: u32, draw: &mut impl Draw) -> u32 {
+        let drawn = draw.draw(label, self.plan.groups - 2);
         let (low, high) = (from.min(to), from.max(to));
         let drawn = drawn + u32::from(drawn >= low);
         drawn + u32::from(drawn >= high)
@@ -154,12 +190,13 @@ impl Dragonfly {
     #[inline(always)]
     fn next(&self, at: &Visit, draw: &mut impl Draw) -> Hop {
         let (position, (to, last)) = (self.positions[at.here], self.positions[at.home]);
-        let has_crossed = position.0 != self.positions[at.first].0;
+        let first = self.positions[at.first];
+        let has_crossed = position.0 != first.0;
         let is_indirect = at.phase == INDIRECT;
         let (place, crossed) = if position.0 == to {
             (self.plan.local_place(position.1, last), u8::from(has_crossed) + u8::from(is_indirect))
         } else if is_indirect && !has_crossed {
-            let through = self.intermediate_group(position.0, to, draw);
+            let through = self.intermediate_group(first, to, draw);
             (self.link_towards(position, through, draw), 0)
         } else {
             (self.link_towards(position, to, draw), u8::from(has_crossed))
@@ -180,6 +217,10 @@ impl RoutingFunction for Dragonfly {
         if self.kind == Kind::Minimal { 2 } else { 3 }
     }
 
+    fn has_phases(&self) -> bool {
+        false
+    }
+
     #[inline(always)]
     fn hops(&self, at: &Visit, draw: &mut impl Draw, mut add: impl FnMut(Hop)) {
         add(self.next(at, draw));
@@ -194,7 +235,7 @@ impl RoutingFunction for Dragonfly {
         let has_choice = self.plan.groups > 2 && self.positions[at.here].0 != self.positions[at.home].0;
         match (has_choice, self.kind) {
             (true, Kind::Valiant) => Decisions::only(INDIRECT),
-            (true, Kind::Ugal) => Decisions { first: 0, second: Some(INDIRECT) },
+            (true, Kind::Ugal | Kind::UgalApart) => Decisions { first: 0, second: Some(INDIRECT) },
             (true, Kind::Minimal) | (false, _) => Decisions::only(0),
         }
     }
@@ -206,7 +247,7 @@ impl RoutingFunction for Dragonfly {
         }
         let (first, middle) = match at.phase {
             INDIRECT => {
-                let through = self.intermediate_group(from.0, to.0, draw);
+                let through = self.intermediate_group(from, to.0, draw);
                 self.crossing(from, through, draw)
             }
             _ => (0, from),

@@ -205,6 +205,10 @@ impl RoutingFunction for Grid {
         1 + usize::from(self.has_rings)
     }
 
+    fn has_phases(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn hops(&self, at: &Visit, draw: &mut impl Draw, mut add: impl FnMut(Hop)) {
         if !self.adaptive {

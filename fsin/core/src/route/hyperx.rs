@@ -219,6 +219,10 @@ impl RoutingFunction for Hyperx {
         }
     }
 
+    fn has_phases(&self) -> bool {
+        !matches!(self.kind, Kind::Dor | Kind::Adaptive)
+    }
+
     #[inline]
     fn hops(&self, at: &Visit, draw: &mut impl Draw, mut add: impl FnMut(Hop)) {
         let in_order = || self.correcting(at.here, at.home).next();

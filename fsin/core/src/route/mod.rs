@@ -37,14 +37,17 @@ pub use given::{LinkLoads, Paths, RouteTable};
 pub use grid::{Grid, Ring, has_rings};
 pub use order::Order;
 pub use routers::Routers;
-pub use shortest::{FAR, Links, distances, links};
+pub use shortest::{FAR, Links, ShortestPaths, distances, links};
 pub use table::{Build, Carries, Choice, Function, Name, ROUTINGS, Row, Serves, added, listed, serving};
 pub use updown::{UpDown, downwards};
 
 /// The rows of the table, by the kind of network.
 pub mod rows {
     pub use super::butterfly::ROW as BUTTERFLY;
-    pub use super::dragonfly::{MINIMAL as DRAGONFLY_MINIMAL, UGAL as DRAGONFLY_UGAL, VALIANT as DRAGONFLY_VALIANT};
+    pub use super::dragonfly::{
+        MINIMAL as DRAGONFLY_MINIMAL, UGAL as DRAGONFLY_UGAL, UGAL_APART as DRAGONFLY_UGAL_APART,
+        VALIANT as DRAGONFLY_VALIANT,
+    };
     pub use super::given::ROW as ROUTES;
     pub use super::grid::{ADAPTIVE as GRID_ADAPTIVE, CUBE_ADAPTIVE, CUBE_DOR, DOR as GRID_DOR};
     pub use super::hyperx::{
@@ -218,6 +221,12 @@ pub trait RoutingFunction: Debug + Send + Sync {
         at.phase
     }
 
+    /// True if the phase of a packet may change after its first router, by [`hop`](Self::hop).
+    #[inline]
+    fn has_phases(&self) -> bool {
+        true
+    }
+
     /// By class, from 1: its virtual channels, as a mask, where the routes of the function come with their channels;
     /// such routes are trusted in nothing, and the [proof] follows all of them. `None` if a [`ChannelPolicy`] gives
     /// classes their channels.
@@ -228,7 +237,7 @@ pub trait RoutingFunction: Debug + Send + Sync {
 
     /// Specifications of smaller networks, each with its number of [directions](crate::topology::Topology::ways), that
     /// stand for this one: it is free of deadlock if all of them are, with the same routing and the same channels.
-    /// `None` if there is no such argument.
+    /// Empty if every network is. `None` if there is no such argument.
     fn specimens(&self) -> Option<Vec<(String, usize)>> {
         None
     }

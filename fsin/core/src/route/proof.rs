@@ -8,12 +8,19 @@
 //! routers with endpoints, every random choice of a route and every decision is followed.
 //!
 //! A ring that packets enter only if they leave a bubble there never fills up: its channels count as one, and going on
-//! in it is no dependency (Puente et al., JPDC 61(9), 2001).
+//! in it is no dependency (Puente et al., JPDC 61(9), 2001). Bubbles are for virtual cut-through, where a blocked
+//! packet is whole in one buffer: in an adaptive channel it holds no escape channel, and there are no indirect
+//! dependencies (Duato, TPDS 7(8), 1996).
 
 use std::collections::HashSet;
 
+use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
+use trgen::phrase::Phrase;
+
 use super::channels::Masks;
-use super::{ChannelPolicy, Choice, Draw, Function, Hop, Phase, RoutingFunction, Tier, Visit};
+use super::{Build, ChannelPolicy, Choice, Draw, Function, Hop, Name, Phase, Routers, RoutingFunction, Tier, Visit};
+use crate::topology;
 
 /// \[channels\] Networks with more channels are not searched: the classes are trusted as each routing states them.
 const MOST_CHANNELS: usize = 1 << 20;
@@ -33,6 +40,52 @@ pub fn specimens(network: &impl Network, function: &Function) -> Option<Vec<(Str
     homes.sort_unstable();
     homes.dedup();
     if homes.len() * homes.len() > MOST_PAIRS { function.specimens() } else { None }
+}
+
+/// Refuses a routing whose channels may wait for each other in a cycle, by following every route of the network or, if
+/// it is large, of its specimens. `function` is that of `build`, `name` the routing's in the model that carries it, and
+/// `remedy` what a user can do about it.
+///
+/// # Errors
+/// Such a cycle.
+pub fn prove(build: &Build<'_>, function: &Function, name: &str, remedy: Phrase) -> Result<(), SpecError> {
+    let routers = Routers::of(build.topology);
+    let Some(specimens) = specimens(&routers, function) else {
+        return search(build, &routers, function, name, remedy);
+    };
+    for (spec, ways) in specimens {
+        let specimen = topology::parse(&spec, ways)?;
+        // A ring stands for a grid of switches too.
+        let row = match build.row.serves.includes(&spec) {
+            true => Some(build.row),
+            false => Name::parse(build.row.component.name)?.row(&spec),
+        };
+        let Some(row) = row else { continue };
+        let build = Build { row, topology: &*specimen, ..*build };
+        search(&build, &Routers::of(&*specimen), &build.function()?, name, remedy.clone())?;
+    }
+    Ok(())
+}
+
+/// The same, by following every route.
+fn search(
+    build: &Build<'_>,
+    routers: &Routers<'_>,
+    function: &Function,
+    name: &str,
+    remedy: Phrase,
+) -> Result<(), SpecError> {
+    let (policy, vcs, choice) = (build.policy, build.vcs, build.row.choice);
+    let masks = Masks::of_function(policy, function, vcs);
+    let Some(cycle) = (Routed { network: routers, function, choice, policy, masks: &masks, vcs }).cycle() else {
+        return Ok(());
+    };
+    let (count, round, spec) = (cycle.len(), routers.round(&cycle), build.topology.spec());
+    let what = phrase![
+        ["routing" => name],
+        (" is not free of deadlock in {spec}: {count} channels may wait for each other in a cycle, {round}")
+    ];
+    Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"))
 }
 
 /// A channel: the router and the output that it leaves, and its number there.
@@ -194,7 +247,7 @@ struct State {
     /// State of the route.
     phase: Phase,
     /// The output (router x ports + port) and its channels (a mask) through which the packet came. With an adaptive
-    /// routing, the last escape channels that it used.
+    /// routing, the last escape channels that it used; with bubbles, none in an adaptive channel.
     held: Option<(usize, u32)>,
 }
 
@@ -301,6 +354,8 @@ impl<N: Network> Walk<'_, '_, N> {
                         self.routed.depend(self.graph, before, wanted);
                     }
                     held = Some(wanted);
+                } else if self.routed.policy.has_bubble() {
+                    held = None;
                 }
                 let phase = function.hop(&at, next, script);
                 left.push(State { router: next, phase, held });

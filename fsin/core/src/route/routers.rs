@@ -35,13 +35,20 @@ impl<'a> Routers<'a> {
     /// # Errors
     /// More routers than tables of routes are made for.
     pub fn new(topology: &'a dyn Topology) -> Result<Self, SpecError> {
-        let first = if topology.switched().is_some() { topology.endpoints() } else { 0 };
-        let count = topology.nodes() - first;
+        let new = Self::of(topology);
+        let count = proof::Network::routers(&new);
         if count > MAX_ROUTERS {
             let what = format!("tables of routes are for networks of at most {MAX_ROUTERS} routers, here are {count}");
             let remedy = phrase!["use a ", ["routing"], " of the topology's own"];
             return Err(SpecError::new(ErrorKind::TooLarge, what, remedy));
         }
+        Ok(new)
+    }
+
+    /// The same, of a network of any size.
+    pub(super) fn of(topology: &'a dyn Topology) -> Self {
+        let first = if topology.switched().is_some() { topology.endpoints() } else { 0 };
+        let count = topology.nodes() - first;
         let ports = topology.shape().ports();
         let mut next = vec![NOWHERE; count * ports];
         for router in 0..count {
@@ -62,7 +69,7 @@ impl<'a> Routers<'a> {
                 (endpoints().map(|endpoint| number(fabric.entry(endpoint))).collect(), homes)
             }
         };
-        Ok(Self { topology, first, ports, next, entries, homes })
+        Self { topology, first, ports, next, entries, homes }
     }
 
     /// The ports of a router that lead to another router, each with that router, in order.
@@ -81,6 +88,16 @@ impl<'a> Routers<'a> {
     #[must_use]
     pub fn endpoint_name(&self, endpoint: usize) -> String {
         node_name(self.topology, NodeId::at(endpoint))
+    }
+
+    /// The routers that a cycle of channels leaves, from the least number on, as `0>4>8>0`.
+    #[must_use]
+    pub fn round(&self, cycle: &[proof::OutputChannel]) -> String {
+        let mut round: Vec<usize> = cycle.iter().map(|channel| channel.router).collect();
+        let least = (0..round.len()).min_by_key(|&at| round[at]).unwrap_or(0);
+        round.rotate_left(least);
+        round.extend(round.first().copied());
+        round.into_iter().map(|router| self.name(router)).collect::<Vec<_>>().join(">")
     }
 
     /// True if two links of a router lead to the same router, so that the next router does not tell which one is meant.

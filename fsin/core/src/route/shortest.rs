@@ -114,14 +114,37 @@ pub fn distances(links: &Links, to: usize, is_allowed: impl Fn(u32, u32) -> bool
     distances
 }
 
-/// Shortest paths. The phase of a packet counts its hops.
-#[derive(Debug)]
-pub struct Shortest {
+/// Shortest paths over links, by distances between all routers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ShortestPaths {
     links: Links,
     /// \[hops\] Distance, by destination and present router.
     distances: Vec<u16>,
+}
+
+impl ShortestPaths {
+    /// The table, with an entry for each pair of routers.
+    #[must_use]
+    pub fn new(links: Links) -> Self {
+        let distances = (0..links.len()).flat_map(|to| distances(&links, to, |_, _| true)).collect();
+        Self { links, distances }
+    }
+
+    /// The ports of a router that lead nearer to router `to`, each with the router behind it.
+    pub fn next(&self, router: usize, to: usize) -> impl Iterator<Item = (u32, u32)> {
+        let row = &self.distances[to * self.links.len()..][..self.links.len()];
+        self.links[router].iter().copied().filter(move |&(_, next)| row[next as usize] < row[router])
+    }
+}
+
+/// Routes on shortest paths. The phase of a packet counts its hops.
+#[derive(Debug)]
+pub struct Shortest {
+    paths: ShortestPaths,
     /// \[hops\] The longest route between routers of endpoints.
     longest: usize,
+    /// True if there is a channel for each class.
+    has_all_classes: bool,
     /// Maximum number of links of a router over which packets to one destination are spread; 0 for all.
     alternatives: usize,
     /// The rule for changes of rails, and the number of the first router in the network.
@@ -132,10 +155,10 @@ impl Shortest {
     fn new(build: &Build<'_>) -> Result<Self, SpecError> {
         let links = links_for(build)?;
         let count = links.len();
-        let distances: Vec<u16> = (0..count).flat_map(|to| distances(&links, to, |_, _| true)).collect();
+        let paths = ShortestPaths::new(links);
         // Packets travel only between routers with endpoints, and distances decrease on the way.
         let homes = build.homes();
-        let pairs = distances.iter().enumerate().filter(|&(pair, _)| homes[pair / count] && homes[pair % count]);
+        let pairs = paths.distances.iter().enumerate().filter(|&(pair, _)| homes[pair / count] && homes[pair % count]);
         let longest = pairs.map(|(_, &hops)| hops).filter(|&hops| hops != FAR).max().map_or(0, usize::from);
         if longest >= 255 {
             let what = format!("routes of {} have up to {longest} hops", build.topology.spec());
@@ -145,7 +168,7 @@ impl Shortest {
         }
         let network = build.topology.switched();
         let rails = network.and_then(|network| Some((Arc::clone(network.rails()?), network.fabric().endpoints())));
-        Ok(Self { links, distances, longest, alternatives: build.alternatives, rails })
+        Ok(Self { paths, longest, has_all_classes: build.vcs >= longest, alternatives: build.alternatives, rails })
     }
 
     /// True if a link keeps to the rule for changes of rails.
@@ -163,11 +186,10 @@ impl RoutingFunction for Shortest {
     }
 
     fn hops(&self, at: &Visit, _: &mut impl Draw, mut add: impl FnMut(Hop)) {
-        let row = &self.distances[at.home * self.links.len()..][..self.links.len()];
-        let all = || self.links[at.here].iter().filter(|&&(_, next)| row[next as usize] < row[at.here]);
+        let all = || self.paths.next(at.here, at.home);
         // Dead links may leave none that keeps to the rule.
-        let keep_to_rule = self.rails.is_some() && all().any(|&(_, next)| self.keeps(at, next));
-        let nearer = || all().filter(|&&(_, next)| !keep_to_rule || self.keeps(at, next)).map(|&(port, _)| port);
+        let keep_to_rule = self.rails.is_some() && all().any(|(_, next)| self.keeps(at, next));
+        let nearer = || all().filter(|&(_, next)| !keep_to_rule || self.keeps(at, next)).map(|(port, _)| port);
         let rank = |port: u32| mix2(mix2(at.here as u64, at.home as u64), port.into());
         let class = 1 + (at.phase as usize).min(self.classes() - 1) as u8;
         for port in nearer() {
@@ -181,5 +203,10 @@ impl RoutingFunction for Shortest {
 
     fn hop(&self, at: &Visit, _: usize, _: &mut impl Draw) -> Phase {
         at.phase + 1
+    }
+
+    /// None is needed where each class has channels of its own: classes ascend along every route.
+    fn specimens(&self) -> Option<Vec<(String, usize)>> {
+        self.has_all_classes.then(Vec::new)
     }
 }

@@ -266,6 +266,11 @@ macro_rules! functions {
             }
 
             #[inline]
+            fn has_phases(&self) -> bool {
+                match self { $(Self::$variant(function) => function.has_phases(),)+ }
+            }
+
+            #[inline]
             fn channels(&self) -> Option<&[u32]> {
                 match self { $(Self::$variant(function) => function.channels(),)+ }
             }

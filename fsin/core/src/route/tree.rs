@@ -110,6 +110,10 @@ impl RoutingFunction for Tree {
         self.lanes as usize
     }
 
+    fn has_phases(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn hops(&self, at: &Visit, draw: &mut impl Draw, mut add: impl FnMut(Hop)) {
         let (stand, ports) = &self.positions[at.here];

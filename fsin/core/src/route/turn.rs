@@ -125,6 +125,10 @@ impl RoutingFunction for Turn {
         1
     }
 
+    fn has_phases(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn hops(&self, at: &Visit, _: &mut impl Draw, mut add: impl FnMut(Hop)) {
         let mut go = |dimension: usize, positive: bool| add(Hop::free(port(dimension, positive)));

@@ -125,6 +125,11 @@ impl RoutingFunction for UpDown {
     fn hop(&self, at: &Visit, next: usize, _: &mut impl Draw) -> Phase {
         if self.is_down(at.here, next) { DOWN } else { at.phase }
     }
+
+    /// None is needed: the order of channels follows from the order of switches, in every network.
+    fn specimens(&self) -> Option<Vec<(String, usize)>> {
+        Some(Vec::new())
+    }
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use crate::components::{ALLOCATORS, HOLDS, PRESETS, VC_CLASSES, values as values
 use crate::reference::Reference;
 use crate::rules::routes::{carried, default_for, has_rings};
 use crate::rules::wiring::LINKS;
-use crate::{BuildError, Hold, MAX_PORTS, Params, Routing, Speedup, check, fast};
+use crate::{Hold, MAX_PORTS, Params, Routing, Speedup, check, fast};
 
 #[rustfmt::skip]
 const KEYS: &[Key] = &[
@@ -161,8 +161,7 @@ impl Spec {
 
 /// The error for a network that cannot be built, at the first setting it names that is set. A cycle of channels is an
 /// error of the routing.
-fn refusal(values: &dyn Values, error: BuildError) -> SpecError {
-    let refusal = SpecError::from(error);
+fn refusal(values: &dyn Values, refusal: SpecError) -> SpecError {
     let key = refusal.setting().or_else(|| refusal.settings().find(|key| values.is_set(key)));
     refusal.of(key.unwrap_or("routing"))
 }

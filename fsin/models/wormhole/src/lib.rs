@@ -17,7 +17,7 @@ mod rules;
 
 pub use params::{Allocator, Hold, MAX_BUFFER, MAX_DELAY, MAX_SPEEDUP, MAX_VCS, Params, Routing, Speedup, VcClasses};
 pub use rules::details::{Details, Stages, Stalls};
-pub use rules::routes::{BuildError, carried};
+pub use rules::routes::carried;
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub trait Detailed: Network {
 ///
 /// # Errors
 /// The first setting that cannot be used, or channels that may wait for each other in a cycle.
-pub fn check(topology: &dyn Topology, params: &Params) -> Result<(), BuildError> {
+pub fn check(topology: &dyn Topology, params: &Params) -> Result<(), SpecError> {
     prepare(topology, params).map(|_| ())
 }
 
@@ -75,7 +75,7 @@ struct Prepared {
 }
 
 /// The wiring and routing functions of a network, checked.
-fn prepare(topology: &dyn Topology, params: &Params) -> Result<Prepared, BuildError> {
+fn prepare(topology: &dyn Topology, params: &Params) -> Result<Prepared, SpecError> {
     params.check()?;
     rules::wiring::LINKS.check(topology)?;
     check_interface(topology, params)?;
@@ -83,17 +83,17 @@ fn prepare(topology: &dyn Topology, params: &Params) -> Result<Prepared, BuildEr
     if wiring.ports > MAX_PORTS {
         let what = format!("a router of {} has {} ports", topology.spec(), wiring.ports);
         let remedy = format!("use a network whose routers have at most {MAX_PORTS}");
-        return Err(SpecError::new(ErrorKind::TooLarge, what, remedy).of("topology").into());
+        return Err(SpecError::new(ErrorKind::TooLarge, what, remedy).of("topology"));
     }
-    let routes_of = |topology: &dyn Topology| -> Result<Arc<Routes>, BuildError> {
+    let routes_of = |topology: &dyn Topology| -> Result<Arc<Routes>, SpecError> {
         let routes = Routes::new(params, topology, &wiring)?;
         if !params.unsafe_routing {
-            routes.prove(params, &wiring)?;
+            routes.prove(params, topology)?;
         }
         Ok(Arc::new(routes))
     };
     let routes = routes_of(params.timetable.at_first().map_or(topology, |first| &**first))?;
     let later = params.timetable.later().map(|(at, topology)| Ok((at, routes_of(&**topology)?)));
-    let later = later.collect::<Result<Vec<_>, BuildError>>()?;
+    let later = later.collect::<Result<Vec<_>, SpecError>>()?;
     Ok(Prepared { wiring, routes, reconfiguration: Reconfiguration::new(later) })
 }

@@ -222,15 +222,10 @@ fn proven(made: &Made, routers: &Routers<'_>) -> Result<ChannelGraph, SpecError>
     let too_large = || SpecError::new(ErrorKind::TooLarge, "too many channels", "use a smaller network");
     let graph = routed.graph().ok_or_else(too_large)?;
     if let Some(cycle) = routed.cycle_of(&graph) {
-        let mut nodes: Vec<usize> = cycle.iter().map(|channel| channel.router).collect();
-        let least = (0..nodes.len()).min_by_key(|&at| nodes[at]).unwrap_or(0);
-        nodes.rotate_left(least);
-        nodes.extend(nodes.first().copied());
-        let names: Vec<String> = nodes.into_iter().map(|node| routers.name(node)).collect();
         let what = format!(
             "the routes are not free of deadlock: {} channels may wait for each other in a cycle, {}",
             cycle.len(),
-            names.join(">")
+            routers.round(&cycle)
         );
         let remedy = phrase!["use more ", ["vcs"], ", or other virtual channels in the file"];
         return Err(SpecError::new(ErrorKind::Conflict, what, remedy));

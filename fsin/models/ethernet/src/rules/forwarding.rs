@@ -1,9 +1,9 @@
 //! How a switch finds the ports for a frame.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 
-use fsin_core::route::{RouteTable, Routers};
+use fsin_core::route::{FAR, Links, RouteTable, Routers, distances};
 use fsin_core::topology::switched::Destinations;
 use fsin_core::topology::{Port, Topology};
 use trgen::NodeId;
@@ -134,8 +134,9 @@ impl Tables {
             }
             Kind::Static { columns, width, sets, ports, homes, .. } => {
                 let mut new = Sets { width: *width, sets: vec![0; sets.len()], ..Sets::default() };
+                let links = links(wiring, alive);
                 for (column, goal) in goals(wiring, columns) {
-                    new.shortest_paths(wiring, alive, goal, column as usize, params.ecmp);
+                    new.shortest_paths(wiring, &links, goal, column as usize, params.ecmp);
                 }
                 (*sets, *ports) = (new.sets, new.ports);
                 *homes = self::homes(wiring, alive);
@@ -171,19 +172,19 @@ impl Tables {
                 let (mut shortest, mut taken) = (vec![false; wiring.links.len()], vec![false; wiring.links.len()]);
                 let mut starts = vec![false; wiring.switches];
                 (0..wiring.hosts).for_each(|host| starts[wiring.home(host).0] = true);
+                let links = links(wiring, alive);
                 for (column, goal) in goals(wiring, columns) {
-                    let hops = hops_to(wiring, alive, goal);
+                    let hops = distances(&links, goal, |_, _| true);
                     let mut order: Vec<usize> =
-                        (0..wiring.switches).filter(|&at| hops[at] != NONE && at != goal).collect();
+                        (0..wiring.switches).filter(|&at| hops[at] != FAR && at != goal).collect();
                     order.sort_unstable_by_key(|&at| Reverse(hops[at]));
                     // By switch: whether a shortest path of a host passes it, and whether a route of the tables does.
                     let (mut reached, mut passed) = (starts.clone(), starts.clone());
                     for switch in order {
                         let next = |port: usize| wiring.links[port].device as usize - first;
                         if reached[switch] {
-                            let nearer = |port: &usize| is_nearer(wiring, alive, &hops, switch, *port);
-                            for port in wiring.ports(first + switch).filter(nearer) {
-                                (shortest[port], reached[next(port)]) = (true, true);
+                            for (port, next) in nearer(&links, &hops, switch) {
+                                (shortest[port as usize], reached[next as usize]) = (true, true);
                             }
                         }
                         if passed[switch] {
@@ -272,31 +273,14 @@ fn homes(wiring: &Wiring, alive: &Alive) -> Vec<(u32, u32)> {
     homes.map(|(switch, port)| (switch as u32, if alive.is_dead(port) { NONE } else { port as u32 })).collect()
 }
 
-/// By switch: the number of links to switch `goal`; [`NONE`] where it cannot be reached.
-fn hops_to(wiring: &Wiring, alive: &Alive, goal: usize) -> Vec<u32> {
-    let first = wiring.hosts;
-    let mut hops = vec![NONE; wiring.switches];
-    hops[goal] = 0;
-    let mut reached = VecDeque::from([goal]);
-    while let Some(switch) = reached.pop_front() {
-        for port in wiring.ports(first + switch) {
-            let link = &wiring.links[port];
-            let there = link.device as usize;
-            if link.is_to_switch && !alive.is_dead(port) && hops[there - first] == NONE {
-                hops[there - first] = hops[switch] + 1;
-                reached.push_back(there - first);
-            }
-        }
-    }
-    hops
+/// By switch: its links to other switches that are alive.
+fn links(wiring: &Wiring, alive: &Alive) -> Links {
+    wiring.links_between_switches(|port| !alive.is_dead(port))
 }
 
-/// True if a port of a switch leads to a switch that is one link nearer to the goal of `hops`.
-fn is_nearer(wiring: &Wiring, alive: &Alive, hops: &[u32], switch: usize, port: usize) -> bool {
-    let link = &wiring.links[port];
-    link.is_to_switch
-        && !alive.is_dead(port)
-        && hops[link.device as usize - wiring.hosts].checked_add(1) == Some(hops[switch])
+/// The ports of a switch that lead nearer to the goal of `hops`, each with the switch at the other end.
+fn nearer<'a>(links: &'a Links, hops: &'a [u16], switch: usize) -> impl Iterator<Item = (u32, u32)> + 'a {
+    links[switch].iter().copied().filter(move |&(_, next)| hops[next as usize] < hops[switch])
 }
 
 /// Builds the tables of static forwarding.
@@ -336,21 +320,18 @@ impl Sets {
 
     /// Fills a column with shortest paths to switch `goal`: every port that leads one hop nearer if `all`, else the one
     /// with the lowest number.
-    fn shortest_paths(&mut self, wiring: &Wiring, alive: &Alive, goal: usize, column: usize, all: bool) {
-        let first = wiring.hosts;
-        let hops = hops_to(wiring, alive, goal);
+    fn shortest_paths(&mut self, wiring: &Wiring, links: &Links, goal: usize, column: usize, all: bool) {
+        let hops = distances(links, goal, |_, _| true);
         for switch in 0..wiring.switches {
-            let nearer = |port: &usize| is_nearer(wiring, alive, &hops, switch, *port);
-            let unreached = hops[switch] == NONE || switch == goal;
-            let keeps = |port: &usize| {
-                let ends = [first + switch, wiring.links[*port].device as usize, first + goal].map(NodeId::at);
-                wiring.rails.as_ref().is_none_or(|rails| rails.keep(ends[0], ends[1], ends[2]))
+            let keeps = |next: u32| {
+                let [here, there, home] = [switch, next as usize, goal].map(|at| NodeId::at(wiring.hosts + at));
+                wiring.rails.as_ref().is_none_or(|rails| rails.keep(here, there, home))
             };
-            let all_nearer = || wiring.ports(first + switch).filter(|port| !unreached && nearer(port));
+            let all_nearer = || nearer(links, &hops, switch);
             // Dead links may leave none that keeps to the rule.
-            let keep_to_rule = wiring.rails.is_some() && all_nearer().any(|port| keeps(&port));
-            let found = all_nearer().filter(|port| !keep_to_rule || keeps(port));
-            let ports = found.map(|port| port as u32).take(if all { usize::MAX } else { 1 }).collect();
+            let keep_to_rule = wiring.rails.is_some() && all_nearer().any(|(_, next)| keeps(next));
+            let found = all_nearer().filter(|&(_, next)| !keep_to_rule || keeps(next));
+            let ports = found.map(|(port, _)| port).take(if all { usize::MAX } else { 1 }).collect();
             self.sets[switch * self.width + column] = self.set(ports);
         }
     }
@@ -398,8 +379,9 @@ impl<'a> Builder<'a> {
             new.resize(switches.len())?;
             let mut switches: Vec<(usize, u32)> = switches.into_iter().collect();
             switches.sort_unstable();
+            let links = links(wiring, alive);
             for (switch, column) in switches {
-                new.sets.shortest_paths(wiring, alive, switch, column as usize, params.ecmp);
+                new.sets.shortest_paths(wiring, &links, switch, column as usize, params.ecmp);
             }
         }
         Ok(new)

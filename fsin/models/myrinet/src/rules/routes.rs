@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fsin_core::failures::parts;
 use fsin_core::route::proof::ChannelGraph;
-use fsin_core::route::{Links, UpDown, distances};
+use fsin_core::route::{ShortestPaths, UpDown};
 use fsin_core::topology::{Port, Topology};
 use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
@@ -37,8 +37,7 @@ pub(crate) struct Route {
 #[derive(Debug)]
 enum Scheme {
     UpDown(UpDown),
-    /// Shortest paths: by switch, its links; and \[hops\] by destination and present switch, the distance.
-    Shortest(Links, Vec<u16>),
+    Shortest(ShortestPaths),
     DimensionOrder(Arc<dyn Topology>),
 }
 
@@ -79,12 +78,8 @@ impl Routes {
             network.check_rails(&phrase![["network" => "myrinet"]])?;
         }
         let scheme = match params.routing {
-            Routing::UpDown => Scheme::UpDown(UpDown::new(links(wires, is_left))),
-            Routing::Shortest => {
-                let links = links(wires, is_left);
-                let hops = (0..wires.switches).flat_map(|to| distances(&links, to, |_, _| true)).collect();
-                Scheme::Shortest(links, hops)
-            }
+            Routing::UpDown => Scheme::UpDown(UpDown::new(wires.links_between_switches(is_left))),
+            Routing::Shortest => Scheme::Shortest(ShortestPaths::new(wires.links_between_switches(is_left))),
             Routing::DimensionOrder if !params.timetable.is_empty() => {
                 let what = phrase![["routing" => params.routing.name()], " cannot avoid dead links"];
                 let remedy = phrase!["use ", ["routing" => "updown"], ", which goes round them"];
@@ -134,11 +129,7 @@ impl Routes {
     fn next(&self, wires: &Wires, switch: usize, to: usize, has_gone_down: bool, key: u64) -> (u32, usize) {
         let ports: Vec<(u32, u32)> = match &self.scheme {
             Scheme::UpDown(table) => table.next(switch, to, has_gone_down).collect(),
-            Scheme::Shortest(links, hops) => {
-                let row = &hops[to * links.len()..][..links.len()];
-                let nearer = |&&(_, next): &&(u32, u32)| row[next as usize].saturating_add(1) == row[switch];
-                links[switch].iter().filter(nearer).copied().collect()
-            }
+            Scheme::Shortest(table) => table.next(switch, to).collect(),
             Scheme::DimensionOrder(topology) => {
                 let shape = topology.shape();
                 let mut tie = |dimension: usize| pick(mix2(key, dimension as u64), 2) == 0;
@@ -211,16 +202,6 @@ impl Routes {
         ];
         Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"))
     }
-}
-
-/// By switch: its links to other switches, through the ports that are left.
-fn links(wires: &Wires, is_left: impl Fn(usize) -> bool) -> Links {
-    let links_of = |switch: usize| {
-        let ports = wires.ports(wires.hosts + switch);
-        let ports = ports.filter(|&port| wires.links()[port].is_to_switch && is_left(port));
-        ports.map(|port| (port as u32, wires.switch(wires.links()[port].device) as u32)).collect()
-    };
-    (0..wires.switches).map(links_of).collect()
 }
 
 #[cfg(test)]

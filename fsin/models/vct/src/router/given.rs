@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use fsin_core::route::proof::Routed;
-use fsin_core::route::{Build, Choice, Masks, RouteTable, Routers, rows};
+use fsin_core::route::proof::prove;
+use fsin_core::route::{Build, RouteTable, Routers, rows};
 use fsin_core::topology::{MAX_DIMENSIONS, Offsets, Port, Shape, Topology};
 use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
@@ -15,7 +15,6 @@ use trgen::phrase;
 use super::RouterParams;
 use super::request::Head;
 use crate::routing::Routing;
-use crate::routing::switched::shared::cyclic;
 
 /// The paths of a table.
 #[derive(Debug)]
@@ -70,16 +69,10 @@ impl GivenPaths {
 /// No table, or what is wrong with it.
 pub(super) fn check(params: &RouterParams, topology: &dyn Topology) -> Result<(), SpecError> {
     let routers = Routers::new(topology)?;
-    let row = &rows::ROUTES;
     let routes: Option<&Arc<RouteTable>> = params.routes.as_ref();
-    let build = Build { routes, ..Build::new(row, topology, params.vcs, row.policy) };
-    let function = build.function()?;
-    let masks = Masks::of_function(row.policy, &function, params.vcs);
-    let (policy, choice, vcs) = (row.policy, Choice::One, params.vcs);
-    let routed = Routed { network: &routers, function: &function, choice, policy, masks: &masks, vcs };
-    if let Some(cycle) = routed.cycle() {
-        return Err(cyclic(params.routing.name(), topology, 0, &cycle));
-    }
+    let build = Build { routes, ..Build::new(&rows::ROUTES, topology, params.vcs, rows::ROUTES.policy) };
+    let remedy = phrase!["use more ", ["vcs"], " or another ", ["routing"]];
+    prove(&build, &build.function()?, params.routing.name(), remedy)?;
     let Some(table) = routes else { return Ok(()) };
     if table.has_choices() {
         let what = phrase![["routes"], " gives several next hops, and this model takes one in a direct network"];

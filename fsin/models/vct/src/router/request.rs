@@ -20,7 +20,7 @@ use super::faults::Reachability;
 use super::given::GivenPaths;
 use super::layout::Layout;
 use super::{CheckedParams, RouterParams};
-use crate::routing::switched::{Candidate, RoutingFunction};
+use crate::routing::switched::RoutingFunction;
 use crate::routing::{Adaptive, Avoidance, Choice, Order, Requests, Ring, Routing, Wake};
 use fsin_core::failures::parts;
 use fsin_core::topology::{Offsets, Port, Topology};
@@ -193,26 +193,13 @@ pub enum WakeCondition {
     Adaptive = 0,
     /// A channel of the head's deterministic route opens, or the bubble of its ring opens.
     Deterministic = 1,
-    /// There is no longer room behind an adaptive channel; in networks of switches, a packet more is in a queue ahead.
+    /// There is no longer room behind an adaptive channel.
     Filled = 2,
-    /// In networks of switches: a packet less is in a queue ahead.
-    Emptied = 3,
 }
 
 impl WakeCondition {
-    /// Number of lists of heads that a port needs: no network has both adaptive channels and queues that
-    /// [empty](Self::Emptied).
-    pub const LISTS: usize = 3;
-
-    /// The list of heads that wait for this.
-    #[inline(always)]
-    pub(crate) const fn list(self) -> usize {
-        match self {
-            Self::Adaptive | Self::Emptied => 0,
-            Self::Deterministic => 1,
-            Self::Filled => 2,
-        }
-    }
+    /// Number of conditions.
+    pub const COUNT: usize = 3;
 }
 
 /// How long a head without a grant may sleep.
@@ -225,9 +212,6 @@ pub enum Wait {
     /// Until a candidate channel opens, or there is no longer room behind one of the channels that keep it from
     /// requesting another one.
     OpeningOrFilling,
-    /// Until a candidate channel opens, or a packet more is ahead of this candidate, which the head has chosen by
-    /// weight, or a packet less ahead of another one.
-    Weighing(Candidate),
 }
 
 impl<L: Layout> RouteRules<L> {
@@ -422,7 +406,7 @@ impl<L: Layout> RouteRules<L> {
     /// The wake-up conditions of a blocked head, port by port: it can be granted nothing before one of them holds.
     pub fn wake_conditions(&self, head: &Head<'_>, wait: Wait, add_condition: impl FnMut(Port, WakeCondition)) {
         if self.layout.is_switched() {
-            return self.switched_conditions(head, wait, add_condition);
+            return self.switched_conditions(head, add_condition);
         }
         self.direct_conditions(head, wait, add_condition);
     }

@@ -188,7 +188,7 @@ impl Routing {
     /// True if the number of alternative paths can be set.
     #[must_use]
     pub const fn takes_alternatives(self) -> bool {
-        matches!(self.row().requests, Requests::Switched { alternatives: true, .. })
+        matches!(self, Self::GraphShortest)
     }
 
     /// True if it works in this number of dimensions.

@@ -1,8 +1,9 @@
 //! What a routing states of itself.
 
+use fsin_core::route::Carries;
 use trgen::catalog::Component;
 
-/// The answers of a routing, in its own file. There are no defaults: a missing answer does not compile.
+/// The answers of a routing. There are no defaults: a missing answer does not compile.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// Name, definition, source.
@@ -61,7 +62,7 @@ pub enum Avoidance {
 }
 
 /// How a head requests an output.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Requests {
     /// A head in a direct network requests an output by the hops to go.
     Direct {
@@ -78,8 +79,8 @@ pub enum Requests {
     Switched {
         /// How one of the candidate channels is chosen.
         choice: Choice,
-        /// True if the number of alternative paths can be set.
-        alternatives: bool,
+        /// The routing as all models know it, and what its channels are used for here.
+        carries: Carries,
     },
 }
 
@@ -126,6 +127,7 @@ pub enum Choice {
     Open,
     /// The channel with most free space ahead among those that pass, owned or not; ties are broken at random.
     MostSpace,
-    /// One of the channels is drawn before its state is examined.
+    /// One of the channels is drawn before its state is examined. A packet keeps the channel that was drawn: in rings
+    /// with a bubble while it goes straight on, in other networks on its whole route.
     Drawn,
 }

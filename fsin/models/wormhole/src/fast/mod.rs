@@ -47,12 +47,13 @@ use fsin_core::parallel::{Division, MAX_THREADS, Partitioned};
 use fsin_core::topology::Topology;
 use fsin_core::view::Occupancy;
 use fsin_core::wait::{Place, cyclic_wait};
+use trgen::catalog::SpecError;
 use trgen::{Cycle, Message};
 
 use crate::params::Params;
 use crate::rules::details::Details;
 use crate::rules::interface::Unsent;
-use crate::rules::routes::{BuildError, Routes};
+use crate::rules::routes::Routes;
 use crate::rules::whole::Whole;
 use crate::rules::wiring::Wiring;
 use crate::{Detailed, Prepared};
@@ -75,7 +76,7 @@ const HOPS_WORTH_THREADS: u64 = 160;
 /// # Errors
 /// Settings that are out of range or do not fit the topology, and routings that are not free of deadlock, unless
 /// [`Params::unsafe_routing`].
-pub fn build(topology: &dyn Topology, params: Params, threads: usize) -> Result<Box<dyn Detailed>, BuildError> {
+pub fn build(topology: &dyn Topology, params: Params, threads: usize) -> Result<Box<dyn Detailed>, SpecError> {
     build_for(topology, params, threads, HOPS_WORTH_THREADS)
 }
 
@@ -89,7 +90,7 @@ pub fn build_for(
     params: Params,
     threads: usize,
     worth: u64,
-) -> Result<Box<dyn Detailed>, BuildError> {
+) -> Result<Box<dyn Detailed>, SpecError> {
     let prepared = crate::prepare(topology, &params)?;
     let threads = threads.min(MAX_THREADS);
     // Sizes for which the compiler makes code of their own.

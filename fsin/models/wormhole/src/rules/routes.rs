@@ -4,92 +4,16 @@ use std::collections::HashSet;
 
 use fsin_core::failures::parts;
 use fsin_core::interface::Interface;
-use fsin_core::network::Channel;
-use fsin_core::route::proof::{self, OutputChannel, Routed};
-use fsin_core::route::{self, Build, Carries, Choice, Function, Hop, Masks, Phase, RoutingFunction as _, Visit};
+use fsin_core::route::{self, Build, Carries, Choice, Function, Hop, Masks, Phase, RoutingFunction as _, Visit, proof};
 use fsin_core::topology::Topology;
-use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
-use trgen::phrase::Phrase;
 use trgen::rng::{mix2, pick};
 
-use super::wiring::{End, Wiring};
+use super::wiring::Wiring;
 use crate::params::{Params, Routing};
 
 pub(crate) use fsin_core::route::{ByKey, Draw, Tier, has_rings, mask};
-
-/// Why a routing cannot be used.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum BuildError {
-    /// A setting that is out of range or does not fit the topology.
-    #[error(transparent)]
-    Setting(#[from] SpecError),
-    /// Channels that may wait for each other in a cycle.
-    #[error(
-        "routing {routing} is not free of deadlock here: {} channels may wait for each other in a cycle, {}: {}",
-        cycle.len(),
-        round(cycle),
-        listed(cycle)
-    )]
-    Cycle {
-        /// Name of the routing.
-        routing: &'static str,
-        /// Each waits for the next one, and the last for the first.
-        cycle: Vec<Channel>,
-    },
-}
-
-/// The nodes that a cycle of channels passes, from the least number on, as `0>4>8>0`.
-fn round(cycle: &[Channel]) -> String {
-    let mut nodes: Vec<NodeId> = cycle.iter().map(|channel| channel.node()).collect();
-    if let Some(least) = (0..nodes.len()).min_by_key(|&at| nodes[at]) {
-        nodes.rotate_left(least);
-        nodes.push(nodes[0]);
-    }
-    nodes.iter().map(NodeId::to_string).collect::<Vec<_>>().join(">")
-}
-
-/// The channels of a cycle, as a list in words.
-fn listed(cycle: &[Channel]) -> String {
-    const SHOWN: usize = 8;
-    let mut text: Vec<String> = cycle.iter().take(SHOWN).map(Channel::to_string).collect();
-    if cycle.len() > SHOWN {
-        text.push("...".to_owned());
-    }
-    text.join(", ")
-}
-
-impl BuildError {
-    /// What a user can do about the error.
-    #[must_use]
-    pub fn remedy(&self) -> Phrase {
-        match self {
-            Self::Setting(error) => error.remedy().clone(),
-            Self::Cycle { .. } => phrase![
-                "use more ",
-                ["vcs"],
-                ", other ",
-                ["vc-classes"],
-                " or another ",
-                ["routing"],
-                "; ",
-                ["unsafe-routing"],
-                " runs it all the same"
-            ],
-        }
-    }
-}
-
-impl From<BuildError> for SpecError {
-    fn from(error: BuildError) -> Self {
-        let (what, remedy) = (error.to_string(), error.remedy());
-        match error {
-            BuildError::Setting(refusal) => refusal,
-            BuildError::Cycle { .. } => Self::new(ErrorKind::Conflict, what, remedy).of("routing"),
-        }
-    }
-}
 
 /// The standard routings that the model carries. The first one that serves a topology is its default. A routing that
 /// weighs several hops is not among them: it would need the length of queues at every router.
@@ -268,8 +192,7 @@ impl Routes {
 
     /// True if the phase of a packet may change on its way.
     pub(crate) fn has_phases(&self) -> bool {
-        let is_open = matches!(self.function, Function::Given(_) | Function::Private(_));
-        self.is_adaptive() || self.decides() || is_open
+        self.decides() || self.function.has_phases()
     }
 
     /// The tap of a message: that of the link with which its route begins, drawn once for each pair of nodes where the
@@ -384,59 +307,21 @@ impl Routes {
     }
 
     /// Refuses a routing whose channels can wait for each other in a cycle.
-    pub(crate) fn prove(&self, params: &Params, wiring: &Wiring) -> Result<(), BuildError> {
-        if let Some(specimens) = proof::specimens(wiring, &self.function) {
-            for (spec, ways) in specimens {
-                let topology = fsin_core::topology::parse(&spec, ways)?;
-                let wiring = Wiring::new(&*topology, params);
-                Self::new(params, &*topology, &wiring)?.search(params, &wiring)?;
-            }
-            return Ok(());
-        }
-        self.search(params, wiring)
-    }
-
-    /// The same, by following every route.
-    fn search(&self, params: &Params, wiring: &Wiring) -> Result<(), BuildError> {
+    pub(crate) fn prove(&self, params: &Params, topology: &dyn Topology) -> Result<(), SpecError> {
         let Carries { row, policy } = self.carries;
-        let (function, masks) = (&self.function, &self.masks);
-        let routed = Routed { network: wiring, function, choice: row.choice, policy, masks, vcs: self.vcs };
-        let Some(cycle) = routed.cycle() else { return Ok(()) };
-        let named =
-            cycle.into_iter().filter_map(|OutputChannel { router, port, vc }| match wiring.out(router, port).end {
-                End::Router { router, port } => Some(wiring.input(router as usize, port.into(), vc)),
-                End::Nothing | End::Endpoint(_) => None,
-            });
-        Err(BuildError::Cycle { routing: params.routing.name(), cycle: named.collect() })
-    }
-}
-
-impl proof::Network for Wiring {
-    fn routers(&self) -> usize {
-        self.routers
-    }
-
-    fn ports(&self) -> usize {
-        self.ports
-    }
-
-    fn endpoints(&self) -> usize {
-        self.endpoints
-    }
-
-    fn entry(&self, endpoint: usize) -> usize {
-        Self::entry(self, endpoint * self.own).0
-    }
-
-    fn home(&self, endpoint: usize) -> usize {
-        self.exit(endpoint).0
-    }
-
-    fn next(&self, router: usize, port: usize) -> Option<usize> {
-        match self.out(router, port).end {
-            End::Router { router, .. } => Some(router as usize),
-            End::Nothing | End::Endpoint(_) => None,
-        }
+        let build = Build { rings: params.vc_classes, ..Build::new(row, topology, self.vcs, policy) };
+        let remedy = phrase![
+            "use more ",
+            ["vcs"],
+            ", other ",
+            ["vc-classes"],
+            " or another ",
+            ["routing"],
+            "; ",
+            ["unsafe-routing"],
+            " runs it all the same"
+        ];
+        proof::prove(&build, &self.function, params.routing.name(), remedy)
     }
 }
 
@@ -496,10 +381,10 @@ mod tests {
     use super::*;
     use crate::params::VcClasses;
 
-    fn verdict(spec: &str, ways: usize, params: &Params) -> Result<(), BuildError> {
+    fn verdict(spec: &str, ways: usize, params: &Params) -> Result<(), SpecError> {
         let topology = fsin_core::topology::parse(spec, ways)?;
         let wiring = Wiring::new(&*topology, &Params::default());
-        Routes::new(params, &*topology, &wiring)?.search(params, &wiring)
+        Routes::new(params, &*topology, &wiring)?.prove(params, &*topology)
     }
 
     #[test]
@@ -564,10 +449,8 @@ mod tests {
             ("dragonfly:p=1,a=3,h=1", 2, Params { vcs: 1, routing: Routing::MINIMAL, ..unsafe_routing.clone() }),
             ("hyperx:3x3:1", 2, Params { vcs: 1, routing: Routing::VALIANT, ..unsafe_routing }),
         ] {
-            let BuildError::Cycle { cycle, .. } = verdict(spec, ways, &params).unwrap_err() else {
-                panic!("{spec}: a cycle is named")
-            };
-            assert!(cycle.len() > 1, "{spec}");
+            let error = verdict(spec, ways, &params).unwrap_err();
+            assert!(error.to_string().contains("channels may wait for each other in a cycle, "), "{spec}: {error}");
         }
         let one_way = Params { vc_classes: VcClasses::Dateline, ..Params::default() };
         assert_eq!(verdict("torus:4", 1, &one_way), Ok(()));

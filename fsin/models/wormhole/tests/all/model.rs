@@ -5,7 +5,7 @@
 use fsin_core::network::{Network, Notices};
 use fsin_core::topology;
 use fsin_wormhole::reference::Reference;
-use fsin_wormhole::{BuildError, Detailed as _, Params, Routing, Speedup, VcClasses, check};
+use fsin_wormhole::{Detailed as _, Params, Routing, Speedup, VcClasses, check};
 use proptest::prelude::*;
 use trgen::catalog::Allowed;
 use trgen::rng::{Purpose, stream};
@@ -91,7 +91,7 @@ fn the_last_packet_is_as_long_as_the_rest_needs() {
 fn what_cannot_work_is_refused() {
     let refused = |spec: &str, ways: usize, params: &Params| {
         let error = check(&*topology::parse(spec, ways).unwrap(), params).unwrap_err();
-        (error.to_string(), error.remedy())
+        (error.to_string(), error.remedy().clone())
     };
     let base = Params::default;
     for (spec, params, what) in [
@@ -119,7 +119,7 @@ fn what_cannot_work_is_refused() {
     // On one-way rings packets of class 1 may go all the way round.
     let one_way = topology::parse("torus:4x4", 1).unwrap();
     let error = check(&*one_way, &base()).unwrap_err();
-    assert!(matches!(&error, BuildError::Cycle { cycle, .. } if cycle.len() >= 4), "{error}");
+    assert!(error.to_string().contains("channels may wait for each other in a cycle, "), "{error}");
     assert!(error.remedy().settings().any(|setting| setting == "unsafe-routing"));
     assert_eq!(check(&*one_way, &Params { unsafe_routing: true, ..base() }), Ok(()));
     assert_eq!(check(&*one_way, &Params { vc_classes: VcClasses::Dateline, ..base() }), Ok(()));

@@ -55,10 +55,8 @@
 //!   the channels that it would take, or the end of congestion where the restriction holds at congested nodes only;
 //! - the channels fill up that it requests in vain while another one is open (`Wait::OpeningOrFilling`);
 //! - its own draws, and free space that is compared phit by phit: while one of its candidate channels is open, it stays
-//!   awake (`Wait::Poll`), or until that channel may be the roomiest (`part/space.rs`). A head that lost an arbitration
-//!   stays awake too;
-//! - a packet more ahead of the candidate that it has chosen by weight, or one less ahead of another one
-//!   (`Wait::Weighing`).
+//!   awake (`Wait::Poll`), or until that channel may be the roomiest (`part/space.rs`). A head that weighs its
+//!   candidates, and one that lost an arbitration, stay awake too.
 //!
 //! Heads of `bubble:smart` change their requests in every cycle, whether channels are owned or not. They wait together,
 //! and their requests are brought up to date when a channel opens (`bets`).
@@ -95,6 +93,7 @@ mod bets;
 mod chain;
 mod cut;
 mod mask;
+mod moves;
 mod part;
 mod rules;
 mod state;

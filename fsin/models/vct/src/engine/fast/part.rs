@@ -8,8 +8,9 @@ use super::bets::Bets;
 use super::chain::{Chain, NONE};
 use super::mask::Mask;
 
+use super::moves::{Ahead, Moves, Stamp};
 use super::rules::Rules;
-use super::state::{Ahead, Buffer, Endpoint, Gate, List, Moves, Packet, Router, Sender, Stamp, Waiting};
+use super::state::{Buffer, Endpoint, Gate, List, Packet, Router, Sender, Waiting};
 use crate::engine::messages::Unsent;
 use crate::router::congestion::Timer;
 use crate::router::layout::Layout;

@@ -31,8 +31,6 @@ pub(super) struct Rules<L> {
     pub(super) compares_space: bool,
     /// True if heads must also wake when there is no longer room behind a channel.
     pub(super) wakes_when_filled: bool,
-    /// True if heads must also wake when a packet more or less is ahead of a candidate.
-    pub(super) weighs: bool,
     /// True if arbitration is round robin among all requests.
     pub(super) plain_arbitration: bool,
     /// True if arbiters must know the cycle of each head's first request.
@@ -70,7 +68,6 @@ impl<L: Layout> Rules<L> {
         Self {
             compares_space: requests.compare_space(),
             wakes_when_filled: requests.waits_for_filling(),
-            weighs: requests.may_weigh(),
             plain_arbitration: params.arbitration == Arbitration::RoundRobin && params.in_transit_priority == 0.0,
             keeps_since: params.arbitration == Arbitration::Fifo,
             keeps_moves: params.arbitration == Arbitration::Longest

@@ -194,8 +194,8 @@ impl<L: Layout> RouteRules<L> {
     }
 
     /// An open channel of one of the candidates: of the first tier that has any, the one with fewest packets ahead, or
-    /// the result of weighing. If there is none, how long the head may sleep: if it weighs its candidates and one of
-    /// them is open, a change of the queues ahead may alter that.
+    /// the result of weighing. If there is none, how long the head may sleep: not at all if it weighs its candidates and
+    /// one of them is open, since weights may change in every cycle.
     #[inline(always)]
     fn request_among_open(
         &self,
@@ -240,7 +240,7 @@ impl<L: Layout> RouteRules<L> {
         let mut lightest = None;
         let mut best = NONE;
         let mut is_open = false;
-        function.choices(&visit, |candidate| {
+        function.several_candidates(&visit, |candidate| {
             let open = outputs.open(candidate.port) & candidate.vcs;
             is_open |= open != 0;
             if candidate.tier > 0 || !weighs {
@@ -255,7 +255,7 @@ impl<L: Layout> RouteRules<L> {
         let Some((_, chosen)) = lightest else { return found(best, Wait::Opening) };
         let open = outputs.open(chosen.port) & chosen.vcs;
         best = self.best_with(best, chosen, open, head, outputs);
-        found(best, if is_open { Wait::Weighing(chosen) } else { Wait::Opening })
+        found(best, if is_open { Wait::Poll } else { Wait::Opening })
     }
 
     /// The best of `best` and the `open` channels (a mask) of a candidate. Each channel draws a tie-breaker, without a
@@ -278,30 +278,12 @@ impl<L: Layout> RouteRules<L> {
         best
     }
 
-    /// Calls `add_condition` with each wake-up condition of a head: a channel of a candidate opens; and for one that
-    /// weighs its candidates, the chosen one becomes heavier, or another one lighter.
+    /// Calls `add_condition` with each wake-up condition of a head: a channel of a candidate opens.
     #[inline(never)]
-    pub(super) fn switched_conditions(
-        &self,
-        head: &Head<'_>,
-        wait: Wait,
-        mut add_condition: impl FnMut(Port, WakeCondition),
-    ) {
+    pub(super) fn switched_conditions(&self, head: &Head<'_>, mut add_condition: impl FnMut(Port, WakeCondition)) {
         let Some(function) = self.function.as_deref() else { return };
-        function.candidates(&visit(head), |candidate| {
-            add_condition(candidate.port, WakeCondition::Deterministic);
-            match wait {
-                Wait::Weighing(chosen) if candidate == chosen => add_condition(candidate.port, WakeCondition::Filled),
-                Wait::Weighing(_) => add_condition(candidate.port, WakeCondition::Emptied),
-                Wait::Poll | Wait::Opening | Wait::OpeningOrFilling => {}
-            }
-        });
-    }
-
-    /// True if heads may have to wait for [`Wait::Weighing`].
-    #[must_use]
-    pub fn may_weigh(&self) -> bool {
-        self.function.as_deref().is_some_and(RoutingFunction::may_weigh)
+        let mut condition = |port| add_condition(port, WakeCondition::Deterministic);
+        function.candidates(&visit(head), |candidate| condition(candidate.port));
     }
 
     /// The channel on which a blocked head depends: the first channel of the last candidate.

@@ -19,91 +19,50 @@ use fsin_core::topology::Port;
 const SOURCE: &str =
     "FSIN (INSEE); bubble: Carrion, Beivide et al., A flow control mechanism to avoid message deadlock, HiPC 1997";
 
-pub(in crate::routing) const OBLIVIOUS: Row = Row {
-    component: Component {
-        name: "double:oblivious",
-        about: "channel c takes dimensions c, c+1, ... in turn; drawn at injection, kept; bubble on every channel; V a \
-                multiple of the dimensions",
-        parameters: &[],
-        source: SOURCE,
-    },
-    aliases: &[],
-    serves: Serves::Direct,
-    vcs: Vcs::MultipleOfDimensions,
-    dimensions: None,
-    avoidance: Avoidance::Bubble,
-    dead_links: false,
-    requests: Requests::Direct {
-        adaptive: Adaptive::Never,
-        orders_by_channel: true,
-        compares_space: false,
-        wake: Wake::Opening,
-    },
-};
+pub(in crate::routing) const OBLIVIOUS: Row = row(
+    "double:oblivious",
+    "channel c takes dimensions c, c+1, ... in turn; drawn at injection, kept; bubble on every channel; V a \
+     multiple of the dimensions",
+    (Vcs::MultipleOfDimensions, None),
+);
 
-pub(in crate::routing) const ADAPTIVE: Row = Row {
-    component: Component {
-        name: "double:adaptive",
-        about: "as double:oblivious; a packet whose channel does not pass changes to the next one, cyclically, that passes",
-        parameters: &[],
-        source: SOURCE,
-    },
-    aliases: &[],
-    serves: Serves::Direct,
-    vcs: Vcs::MultipleOfDimensions,
-    dimensions: None,
-    avoidance: Avoidance::Bubble,
-    dead_links: false,
-    requests: Requests::Direct {
-        adaptive: Adaptive::Never,
-        orders_by_channel: true,
-        compares_space: false,
-        wake: Wake::Opening,
-    },
-};
+pub(in crate::routing) const ADAPTIVE: Row = row(
+    "double:adaptive",
+    "as double:oblivious; a packet whose channel does not pass changes to the next one, cyclically, that passes",
+    (Vcs::MultipleOfDimensions, None),
+);
 
-pub(in crate::routing) const HEXA_OBLIVIOUS: Row = Row {
-    component: Component {
-        name: "double:hexa-oblivious",
-        about: "three dimensions: a channel for each of the six orders of dimensions, drawn at injection, kept; bubble; V = 6",
-        parameters: &[],
-        source: SOURCE,
-    },
-    aliases: &[],
-    serves: Serves::Direct,
-    vcs: Vcs::Exactly(6),
-    dimensions: Some(3),
-    avoidance: Avoidance::Bubble,
-    dead_links: false,
-    requests: Requests::Direct {
-        adaptive: Adaptive::Never,
-        orders_by_channel: true,
-        compares_space: false,
-        wake: Wake::Opening,
-    },
-};
+pub(in crate::routing) const HEXA_OBLIVIOUS: Row = row(
+    "double:hexa-oblivious",
+    "three dimensions: a channel for each of the six orders of dimensions, drawn at injection, kept; bubble; V = 6",
+    (Vcs::Exactly(6), Some(3)),
+);
 
-pub(in crate::routing) const HEXA_ADAPTIVE: Row = Row {
-    component: Component {
-        name: "double:hexa-adaptive",
-        about: "as double:hexa-oblivious; a packet whose channel does not pass changes to the next one, cyclically, that passes; \
-                V = 6",
-        parameters: &[],
-        source: SOURCE,
-    },
-    aliases: &[],
-    serves: Serves::Direct,
-    vcs: Vcs::Exactly(6),
-    dimensions: Some(3),
-    avoidance: Avoidance::Bubble,
-    dead_links: false,
-    requests: Requests::Direct {
-        adaptive: Adaptive::Never,
-        orders_by_channel: true,
-        compares_space: false,
-        wake: Wake::Opening,
-    },
-};
+pub(in crate::routing) const HEXA_ADAPTIVE: Row = row(
+    "double:hexa-adaptive",
+    "as double:hexa-oblivious; a packet whose channel does not pass changes to the next one, cyclically, that passes; \
+     V = 6",
+    (Vcs::Exactly(6), Some(3)),
+);
+
+/// The row of a routing with so many channels, in so many dimensions.
+const fn row(name: &'static str, about: &'static str, (vcs, dimensions): (Vcs, Option<usize>)) -> Row {
+    Row {
+        component: Component { name, about, parameters: &[], source: SOURCE },
+        aliases: &[],
+        serves: Serves::Direct,
+        vcs,
+        dimensions,
+        avoidance: Avoidance::Bubble,
+        dead_links: false,
+        requests: Requests::Direct {
+            adaptive: Adaptive::Never,
+            orders_by_channel: true,
+            compares_space: false,
+            wake: Wake::Opening,
+        },
+    }
+}
 
 /// The rules of `double`: with `HEXA`, channels 0 to 2 take the orders XYZ, YZX, ZXY, and 3 to 5 the reverse of these;
 /// where it `CHANGES`, a packet may change channels under way.

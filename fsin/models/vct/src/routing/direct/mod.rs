@@ -4,15 +4,11 @@ use crate::router::layout::Layout;
 use crate::router::request::{Head, OutputState, OutputVc, RouteRules, Wait, WakeCondition};
 use fsin_core::topology::Port;
 
-pub(super) mod adaptive;
-pub(super) mod bimodal;
-mod bubble;
+pub(super) mod bubble;
 pub(super) mod dally;
 pub(super) mod double;
 pub(super) mod given;
 pub(super) mod oblivious;
-pub(super) mod random;
-pub(super) mod shortest;
 pub(super) mod smart;
 
 /// Papers that several rows cite.

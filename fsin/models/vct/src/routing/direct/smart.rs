@@ -10,36 +10,22 @@
 //! channel: it requests it if it passes, and in both cases the next cycle begins with bet 0.
 
 use trgen::NodeId;
-use trgen::catalog::Component;
 use trgen::rng::{Purpose, mix, mix2, pick};
 
-use super::{DirectRouting, PUENTE};
+use super::{DirectRouting, PUENTE, bubble};
 use crate::router::layout::Layout;
 use crate::router::request::{Head, Input, OutputState, OutputVc, RouteRules, Wait, WakeCondition, source_key};
-use crate::routing::{Adaptive, Avoidance, Requests, Row, Serves, Vcs, Wake};
+use crate::routing::{Adaptive, Row, Wake};
 use fsin_core::topology::Port;
 
-pub(in crate::routing) const ROW: Row = Row {
-    component: Component {
-        name: "bubble:smart",
-        about: "minimal adaptive, a dimension a cycle: first straight ahead in its own channel, then the others in turn, then \
-                escape channel 0 with bubble; V >= 2",
-        parameters: &[],
-        source: PUENTE,
-    },
-    aliases: &[],
-    serves: Serves::Direct,
-    vcs: Vcs::AtLeast(2),
-    dimensions: None,
-    avoidance: Avoidance::Bubble,
-    dead_links: true,
-    requests: Requests::Direct {
-        adaptive: Adaptive::From(1),
-        orders_by_channel: false,
-        compares_space: false,
-        wake: Wake::Bets,
-    },
-};
+pub(in crate::routing) const ROW: Row = bubble::row(
+    "bubble:smart",
+    "minimal adaptive, a dimension a cycle: first straight ahead in its own channel, then the others in turn, then \
+     escape channel 0 with bubble; V >= 2",
+    PUENTE,
+    &[],
+    (Adaptive::From(1), false, Wake::Bets),
+);
 
 /// The key of the random stream of a node.
 #[must_use]

@@ -1,7 +1,8 @@
 //! Arrivals: mail from other partitions, and headers that enter queues.
 
 use super::super::mask::Mask;
-use super::super::state::{Router, Stamp};
+use super::super::moves::Stamp;
+use super::super::state::Router;
 use super::Works;
 use super::mail::Mail;
 use crate::router::layout::Layout;

@@ -4,7 +4,8 @@ use trgen::NodeId;
 
 use super::super::bets::first_request;
 use super::super::mask::{Mask, Members};
-use super::super::state::{List, Moves, Router, Stamp};
+use super::super::moves::{Moves, Stamp};
+use super::super::state::{List, Router};
 use super::local_view::head;
 use super::{Abroad, Event, Left, Works};
 use crate::router::Inject;
@@ -229,8 +230,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
         match asked {
             Ok(_) => {}
-            // Weights change in more cycles than wake-up conditions see (the reference engine differs otherwise).
-            Err(Wait::Poll | Wait::Weighing(_)) => self.wake(router, node, M::bit(input)),
+            Err(Wait::Poll) => self.wake(router, node, M::bit(input)),
             Err(wait) => self.put_to_sleep(router, node, input, wait),
         }
         output
@@ -387,8 +387,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         if input < self.rules.outputs() {
             self.notify_remote_sender(behind, input);
         }
-        let is_awaited = fills && self.rules.wakes_when_filled || self.rules.weighs;
-        if is_awaited && router.has_sleepers(M::EMPTY) {
+        if fills && self.rules.wakes_when_filled && router.has_sleepers(M::EMPTY) {
             let woken = self.woken(router, sender, port, WakeCondition::Filled);
             self.wake(router, sender, woken);
         }

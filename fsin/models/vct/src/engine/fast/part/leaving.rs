@@ -1,7 +1,8 @@
 //! Step 4: tail departures and the resources that they release.
 
 use super::super::mask::Mask;
-use super::super::state::{Ahead, Router};
+use super::super::moves::Ahead;
+use super::super::state::Router;
 use super::{Abroad, Event, Left, Works};
 use crate::router::layout::Layout;
 use crate::router::request::WakeCondition;
@@ -146,10 +147,6 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
         if router.credit(output) {
             let woken = self.opened(router, node, output);
-            self.wake(router, node, woken);
-        }
-        if self.rules.weighs && router.has_sleepers(M::EMPTY) {
-            let woken = self.woken(router, node, self.rules.port_of(output), WakeCondition::Emptied);
             self.wake(router, node, woken);
         }
     }

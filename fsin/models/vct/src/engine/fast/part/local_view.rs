@@ -4,8 +4,9 @@ use trgen::NodeId;
 
 use super::super::chain::NONE;
 use super::super::mask::Mask;
+use super::super::moves::Ahead;
 use super::super::rules::Rules;
-use super::super::state::{Ahead, Packet, Router};
+use super::super::state::{Packet, Router};
 use crate::router::congestion::Timer;
 use crate::router::layout::Layout;
 use crate::router::request::{Head, Input, OutputState, OutputVc};

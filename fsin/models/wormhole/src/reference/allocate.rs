@@ -1,0 +1,151 @@
+//! Allocation of virtual channels and of the switch in a step of a router.
+
+use super::{Grant, Reference, State};
+use crate::rules::allocator::Request;
+
+impl Reference {
+    /// By input VC: the request of its head, as output port and mask of available VCs.
+    pub(super) fn vc_requests(&mut self, router: usize, step: u64) -> Vec<Option<(usize, u32)>> {
+        let inputs = self.routers[router].inputs.len();
+        let needs = |this: &Self, input: usize| match this.routers[router].inputs[input].state {
+            State::NeedsVc { from } => from <= step,
+            _ => false,
+        };
+        (0..inputs).map(|input| if needs(self, input) { self.request(router, input) } else { None }).collect()
+    }
+
+    /// \[cycle\] Cycle in which the packet at the front of an input VC was created.
+    fn created(&self, router: usize, input: usize) -> u64 {
+        let front = self.routers[router].inputs[input].buffer.front();
+        front.map_or(0, |front| self.ends.packets[front.flit.packet].start)
+    }
+
+    /// By input VC: the output VC that its head wins.
+    pub(super) fn allocate_vcs(&mut self, router: usize, requests: &[Option<(usize, u32)>]) -> Vec<Option<usize>> {
+        let vcs = self.params.vcs;
+        let mut asked = Vec::new();
+        for (requester, request) in requests.iter().enumerate() {
+            let Some((port, mask)) = *request else { continue };
+            let created = self.created(router, requester);
+            let resources = (0..vcs).filter(|vc| mask >> vc & 1 != 0).map(|vc| port * vcs + vc);
+            asked.extend(resources.map(|resource| Request { requester, resource, created }));
+        }
+        let won = self.routers[router].vc_allocator.allocate(&asked);
+        for (request, won) in requests.iter().zip(&won) {
+            self.stalls.no_vc += u64::from(request.is_some() && won.is_none());
+        }
+        won
+    }
+
+    /// True if an output may be given grants, by the length of its queue.
+    pub(super) fn has_room(&self, router: usize, port: usize) -> bool {
+        let queued = self.routers[router].queues[port].len();
+        self.params.output_queue.is_none_or(|bound| queued < bound as usize)
+    }
+
+    /// The output VC for which the flit at the front of an input VC may request the switch in this step.
+    fn ready(&self, router: usize, input: usize, step: u64) -> Option<usize> {
+        let this = &self.routers[router].inputs[input];
+        let front = this.buffer.front().filter(|front| front.ready <= step)?;
+        match this.state {
+            State::Active { output, from } if !front.flit.is_head || from <= step => Some(output),
+            _ => None,
+        }
+    }
+
+    /// The grants of the switch that will be used, in the order of input ports. `heads` are the requests for VCs and
+    /// `won` the VCs won in this step, both by input VC.
+    pub(super) fn allocate_switch(
+        &mut self,
+        router: usize,
+        step: u64,
+        heads: &[Option<(usize, u32)>],
+        won: &[Option<usize>],
+    ) -> Vec<Grant> {
+        let (vcs, ports) = (self.params.vcs, self.wiring.ports);
+        let has_credit = |this: &Self, output: usize| {
+            this.routers[router].outputs[output].credits > 0 && this.has_room(router, output / vcs)
+        };
+        let mut grants = Vec::new();
+        let mut requesting = vec![false; ports * vcs];
+
+        // The output port that each input VC requests, and whether as a speculation.
+        let mut wanted: Vec<Option<(usize, bool)>> = vec![None; ports * vcs];
+        for input in 0..ports * vcs {
+            if let Some(output) = self.ready(router, input, step) {
+                if has_credit(self, output) {
+                    wanted[input] = Some((output / vcs, false));
+                    requesting[input] = true;
+                } else {
+                    self.stalls.no_credit += 1;
+                }
+            } else if let Some((port, mask)) = heads[input]
+                && self.params.speculative
+                && (0..vcs).any(|vc| mask >> vc & 1 != 0 && has_credit(self, port * vcs + vc))
+            {
+                wanted[input] = Some((port, true));
+            }
+        }
+
+        // Connections that are kept come before all others.
+        let mut busy_outputs = vec![false; ports];
+        let mut busy_inputs = vec![false; ports];
+        for (port, is_busy) in busy_inputs.iter_mut().enumerate() {
+            let Some(input) = self.routers[router].held[port] else { continue };
+            match (wanted[input], self.ready(router, input, step)) {
+                (Some((_, false)), Some(output)) => {
+                    grants.push(Grant { input, output });
+                    (*is_busy, busy_outputs[output / vcs]) = (true, true);
+                }
+                _ => self.routers[router].held[port] = None,
+            }
+        }
+
+        // By input port and output port: the VC that requests the output port.
+        let mut candidates = vec![None; ports * ports];
+        let mut requests = Vec::new();
+        for (from, to) in (0..ports).flat_map(|from| (0..ports).map(move |to| (from, to))) {
+            if busy_inputs[from] || busy_outputs[to] {
+                continue;
+            }
+            let first = self.routers[router].next_vc[from];
+            let asking = (0..vcs).filter(|&vc| wanted[from * vcs + vc].is_some_and(|(port, _)| port == to));
+            let best = asking.min_by_key(|&vc| {
+                let is_speculative = wanted[from * vcs + vc].is_some_and(|(_, speculative)| speculative);
+                (is_speculative, (vc + vcs - first) % vcs)
+            });
+            if let Some(vc) = best {
+                let created = self.created(router, from * vcs + vc);
+                candidates[from * ports + to] = Some(vc);
+                requests.push(Request { requester: from, resource: to, created });
+            }
+        }
+        let given = self.routers[router].switch_allocator.allocate(&requests);
+        for (from, to) in given.iter().enumerate() {
+            let Some(to) = *to else { continue };
+            let Some(vc) = candidates[from * ports + to] else { continue };
+            let input = from * vcs + vc;
+            self.routers[router].next_vc[from] = (vc + 1) % vcs;
+            match self.ready(router, input, step).or(won[input]) {
+                Some(output) if self.routers[router].outputs[output].credits > 0 => {
+                    grants.push(Grant { input, output });
+                }
+                _ => self.stalls.misspeculated += 1,
+            }
+        }
+        grants.sort_unstable_by_key(|grant| grant.input);
+
+        let is_granted = |input: usize| grants.iter().any(|grant| grant.input == input);
+        for input in 0..ports * vcs {
+            let won = won[input].filter(|_| self.params.speculative);
+            if is_granted(input) || (!requesting[input] && won.is_none()) {
+                continue;
+            }
+            match won {
+                Some(output) if !has_credit(self, output) => self.stalls.no_credit += 1,
+                _ => self.stalls.lost_switch += 1,
+            }
+        }
+        grants
+    }
+}
