@@ -13,7 +13,7 @@ use trgen::rng::mix2;
 
 use super::table::{Build, Choice, Function, Row, Serves};
 use super::{ChannelPolicy, Draw, Hop, Phase, RoutingFunction, Visit};
-use crate::topology::switched::Rails;
+use crate::topology::switched::{Nics, Rails};
 use crate::topology::{Port, Topology};
 
 /// Any shortest path.
@@ -96,6 +96,13 @@ pub(super) fn links_for(build: &Build<'_>) -> Result<Links, SpecError> {
     if build.may_be_parted { links_in_parts(build.topology) } else { links(build.topology) }
 }
 
+/// \[hops\] By router: its distance to router `to`, past the interfaces of other hosts; [`FAR`] if no such path leads
+/// there. Links must lead both ways.
+#[must_use]
+pub fn distances_past(links: &Links, nics: &Nics, to: usize) -> Vec<u16> {
+    distances(links, to, |_, next| nics.admit(next as usize, to))
+}
+
 /// \[hops\] By router: its distance to router `to`, over links for which `is_allowed(from, to)`; [`FAR`] if no such
 /// path leads there. Links must lead both ways.
 #[must_use]
@@ -126,13 +133,15 @@ pub struct Shortest {
     alternatives: usize,
     /// The rule for changes of rails, and the number of the first router in the network.
     rails: Option<(Arc<Rails>, usize)>,
+    nics: Nics,
 }
 
 impl Shortest {
     fn new(build: &Build<'_>) -> Result<Self, SpecError> {
         let links = links_for(build)?;
         let count = links.len();
-        let distances: Vec<u16> = (0..count).flat_map(|to| distances(&links, to, |_, _| true)).collect();
+        let nics = Nics::of(build.topology);
+        let distances: Vec<u16> = (0..count).flat_map(|to| distances_past(&links, &nics, to)).collect();
         // Packets travel only between routers with endpoints, and distances decrease on the way.
         let homes = build.homes();
         let pairs = distances.iter().enumerate().filter(|&(pair, _)| homes[pair / count] && homes[pair % count]);
@@ -145,7 +154,7 @@ impl Shortest {
         }
         let network = build.topology.switched();
         let rails = network.and_then(|network| Some((Arc::clone(network.rails()?), network.fabric().endpoints())));
-        Ok(Self { links, distances, longest, alternatives: build.alternatives, rails })
+        Ok(Self { links, distances, longest, alternatives: build.alternatives, rails, nics })
     }
 
     /// True if a link keeps to the rule for changes of rails.
@@ -164,7 +173,9 @@ impl RoutingFunction for Shortest {
 
     fn hops(&self, at: &Visit, _: &mut impl Draw, mut add: impl FnMut(Hop)) {
         let row = &self.distances[at.home * self.links.len()..][..self.links.len()];
-        let all = || self.links[at.here].iter().filter(|&&(_, next)| row[next as usize] < row[at.here]);
+        let admits = |next: u32| self.nics.admit(next as usize, at.home);
+        let is_nearer = |next: u32| row[next as usize] < row[at.here] && admits(next);
+        let all = || self.links[at.here].iter().filter(|&&(_, next)| is_nearer(next));
         // Dead links may leave none that keeps to the rule.
         let keep_to_rule = self.rails.is_some() && all().any(|&(_, next)| self.keeps(at, next));
         let nearer = || all().filter(|&&(_, next)| !keep_to_rule || self.keeps(at, next)).map(|&(port, _)| port);

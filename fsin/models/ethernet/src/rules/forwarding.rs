@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use fsin_core::route::{RouteTable, Routers};
-use fsin_core::topology::switched::Destinations;
+use fsin_core::topology::switched::{Destinations, Nics};
 use fsin_core::topology::{Port, Topology};
 use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
@@ -134,8 +134,9 @@ impl Tables {
             }
             Kind::Static { columns, width, sets, ports, homes, .. } => {
                 let mut new = Sets { width: *width, sets: vec![0; sets.len()], ..Sets::default() };
+                let nics = nics(wiring, alive);
                 for (column, goal) in goals(wiring, columns) {
-                    new.shortest_paths(wiring, alive, goal, column as usize, params.ecmp);
+                    new.shortest_paths(wiring, (alive, &nics), goal, column as usize, params.ecmp);
                 }
                 (*sets, *ports) = (new.sets, new.ports);
                 *homes = self::homes(wiring, alive);
@@ -171,8 +172,9 @@ impl Tables {
                 let (mut shortest, mut taken) = (vec![false; wiring.links.len()], vec![false; wiring.links.len()]);
                 let mut starts = vec![false; wiring.switches];
                 (0..wiring.hosts).for_each(|host| starts[wiring.home(host).0] = true);
+                let nics = nics(wiring, alive);
                 for (column, goal) in goals(wiring, columns) {
-                    let hops = hops_to(wiring, alive, goal);
+                    let hops = hops_to(wiring, alive, &nics, goal);
                     let mut order: Vec<usize> =
                         (0..wiring.switches).filter(|&at| hops[at] != NONE && at != goal).collect();
                     order.sort_unstable_by_key(|&at| Reverse(hops[at]));
@@ -181,7 +183,8 @@ impl Tables {
                     for switch in order {
                         let next = |port: usize| wiring.links[port].device as usize - first;
                         if reached[switch] {
-                            let nearer = |port: &usize| is_nearer(wiring, alive, &hops, switch, *port);
+                            let ends = (switch, goal);
+                            let nearer = |port: &usize| is_nearer(wiring, alive, &nics, &hops, ends, *port);
                             for port in wiring.ports(first + switch).filter(nearer) {
                                 (shortest[port], reached[next(port)]) = (true, true);
                             }
@@ -272,13 +275,26 @@ fn homes(wiring: &Wiring, alive: &Alive) -> Vec<(u32, u32)> {
     homes.map(|(switch, port)| (switch as u32, if alive.is_dead(port) { NONE } else { port as u32 })).collect()
 }
 
+/// The switches that are network interfaces, and whether they must forward while some links are dead.
+fn nics(wiring: &Wiring, alive: &Alive) -> Nics {
+    let near = |switch: usize| {
+        let ports = wiring.ports(wiring.hosts + switch).filter(|&port| !alive.is_dead(port));
+        let links = ports.map(|port| &wiring.links[port]).filter(|link| link.is_to_switch);
+        links.map(|link| link.device as usize - wiring.hosts).collect()
+    };
+    wiring.nics.among((0..wiring.hosts).map(|host| wiring.home(host).0), near)
+}
+
 /// By switch: the number of links to switch `goal`; [`NONE`] where it cannot be reached.
-fn hops_to(wiring: &Wiring, alive: &Alive, goal: usize) -> Vec<u32> {
+fn hops_to(wiring: &Wiring, alive: &Alive, nics: &Nics, goal: usize) -> Vec<u32> {
     let first = wiring.hosts;
     let mut hops = vec![NONE; wiring.switches];
     hops[goal] = 0;
     let mut reached = VecDeque::from([goal]);
     while let Some(switch) = reached.pop_front() {
+        if !nics.admit(switch, goal) {
+            continue;
+        }
         for port in wiring.ports(first + switch) {
             let link = &wiring.links[port];
             let there = link.device as usize;
@@ -291,12 +307,21 @@ fn hops_to(wiring: &Wiring, alive: &Alive, goal: usize) -> Vec<u32> {
     hops
 }
 
-/// True if a port of a switch leads to a switch that is one link nearer to the goal of `hops`.
-fn is_nearer(wiring: &Wiring, alive: &Alive, hops: &[u32], switch: usize, port: usize) -> bool {
+/// True if a port of a switch leads to a switch that is one link nearer to the goal of `hops`, on a path to it.
+fn is_nearer(
+    wiring: &Wiring,
+    alive: &Alive,
+    nics: &Nics,
+    hops: &[u32],
+    (switch, goal): (usize, usize),
+    port: usize,
+) -> bool {
     let link = &wiring.links[port];
-    link.is_to_switch
-        && !alive.is_dead(port)
-        && hops[link.device as usize - wiring.hosts].checked_add(1) == Some(hops[switch])
+    let leads_nearer = || {
+        let next = link.device as usize - wiring.hosts;
+        hops[next].checked_add(1) == Some(hops[switch]) && nics.admit(next, goal)
+    };
+    link.is_to_switch && !alive.is_dead(port) && leads_nearer()
 }
 
 /// Builds the tables of static forwarding.
@@ -335,12 +360,19 @@ impl Sets {
     }
 
     /// Fills a column with shortest paths to switch `goal`: every port that leads one hop nearer if `all`, else the one
-    /// with the lowest number.
-    fn shortest_paths(&mut self, wiring: &Wiring, alive: &Alive, goal: usize, column: usize, all: bool) {
+    /// with the lowest number. An interface of a host takes turns then, column by column, to use all its links.
+    fn shortest_paths(
+        &mut self,
+        wiring: &Wiring,
+        (alive, nics): (&Alive, &Nics),
+        goal: usize,
+        column: usize,
+        all: bool,
+    ) {
         let first = wiring.hosts;
-        let hops = hops_to(wiring, alive, goal);
+        let hops = hops_to(wiring, alive, nics, goal);
         for switch in 0..wiring.switches {
-            let nearer = |port: &usize| is_nearer(wiring, alive, &hops, switch, *port);
+            let nearer = |port: &usize| is_nearer(wiring, alive, nics, &hops, (switch, goal), *port);
             let unreached = hops[switch] == NONE || switch == goal;
             let keeps = |port: &usize| {
                 let ends = [first + switch, wiring.links[*port].device as usize, first + goal].map(NodeId::at);
@@ -350,7 +382,11 @@ impl Sets {
             // Dead links may leave none that keeps to the rule.
             let keep_to_rule = wiring.rails.is_some() && all_nearer().any(|port| keeps(&port));
             let found = all_nearer().filter(|port| !keep_to_rule || keeps(port));
-            let ports = found.map(|port| port as u32).take(if all { usize::MAX } else { 1 }).collect();
+            let mut ports: Vec<u32> = found.map(|port| port as u32).collect();
+            if !all && !ports.is_empty() {
+                let turn = if nics.contain(switch) { column % ports.len() } else { 0 };
+                ports = vec![ports[turn]];
+            }
             self.sets[switch * self.width + column] = self.set(ports);
         }
     }
@@ -398,8 +434,9 @@ impl<'a> Builder<'a> {
             new.resize(switches.len())?;
             let mut switches: Vec<(usize, u32)> = switches.into_iter().collect();
             switches.sort_unstable();
+            let nics = nics(wiring, alive);
             for (switch, column) in switches {
-                new.sets.shortest_paths(wiring, alive, switch, column as usize, params.ecmp);
+                new.sets.shortest_paths(wiring, (alive, &nics), switch, column as usize, params.ecmp);
             }
         }
         Ok(new)

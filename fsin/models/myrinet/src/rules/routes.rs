@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use fsin_core::failures::parts;
 use fsin_core::route::proof::ChannelGraph;
-use fsin_core::route::{Links, UpDown, distances};
+use fsin_core::route::{Links, UpDown, distances_past};
+use fsin_core::topology::switched::Nics;
 use fsin_core::topology::{Port, Topology};
 use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
@@ -38,7 +39,7 @@ pub(crate) struct Route {
 enum Scheme {
     UpDown(UpDown),
     /// Shortest paths: by switch, its links; and \[hops\] by destination and present switch, the distance.
-    Shortest(Links, Vec<u16>),
+    Shortest { links: Links, hops: Vec<u16>, nics: Nics },
     DimensionOrder(Arc<dyn Topology>),
 }
 
@@ -78,12 +79,14 @@ impl Routes {
         if let Some(network) = topology.switched() {
             network.check_rails(&phrase![["network" => "myrinet"]])?;
         }
+        let links = links(wires, is_left);
+        let near = |switch: usize| links[switch].iter().map(|&(_, next)| next as usize).collect();
+        let nics = Nics::of(&**topology).among((0..wires.hosts).map(|host| wires.home(host).0), near);
         let scheme = match params.routing {
-            Routing::UpDown => Scheme::UpDown(UpDown::new(links(wires, is_left))),
+            Routing::UpDown => Scheme::UpDown(UpDown::new(links, &nics)),
             Routing::Shortest => {
-                let links = links(wires, is_left);
-                let hops = (0..wires.switches).flat_map(|to| distances(&links, to, |_, _| true)).collect();
-                Scheme::Shortest(links, hops)
+                let hops = (0..wires.switches).flat_map(|to| distances_past(&links, &nics, to)).collect();
+                Scheme::Shortest { links, hops, nics }
             }
             Routing::DimensionOrder if !params.timetable.is_empty() => {
                 let what = phrase![["routing" => params.routing.name()], " cannot avoid dead links"];
@@ -134,9 +137,11 @@ impl Routes {
     fn next(&self, wires: &Wires, switch: usize, to: usize, has_gone_down: bool, key: u64) -> (u32, usize) {
         let ports: Vec<(u32, u32)> = match &self.scheme {
             Scheme::UpDown(table) => table.next(switch, to, has_gone_down).collect(),
-            Scheme::Shortest(links, hops) => {
+            Scheme::Shortest { links, hops, nics } => {
                 let row = &hops[to * links.len()..][..links.len()];
-                let nearer = |&&(_, next): &&(u32, u32)| row[next as usize].saturating_add(1) == row[switch];
+                let admits = |next: u32| nics.admit(next as usize, to);
+                let nearer =
+                    |&&(_, next): &&(u32, u32)| row[next as usize].saturating_add(1) == row[switch] && admits(next);
                 links[switch].iter().filter(nearer).copied().collect()
             }
             Scheme::DimensionOrder(topology) => {

@@ -53,7 +53,9 @@ impl SwitchRouting for ShortestPaths {
     fn new(params: &RouterParams, network: &Switched) -> Result<Self, SpecError> {
         let (vcs, fabric) = (params.vcs, network.fabric());
         let links = Links::new(fabric)?;
-        let distances: Vec<u16> = (0..links.count()).flat_map(|to| links.distances(to, |_, _| true)).collect();
+        let nics = fabric.nics();
+        let past_others = |to: usize| links.distances(to, move |_, next| nics.admit(next as usize, to));
+        let distances: Vec<u16> = (0..links.count()).flat_map(past_others).collect();
         // Packets travel only between switches with endpoints, and distances decrease on the way.
         let mut homes = vec![false; links.count()];
         for endpoint in (0..fabric.endpoints()).map(NodeId::at) {
@@ -100,7 +102,8 @@ impl SwitchRouting for ShortestPaths {
     ) {
         let (here, to) = (self.links.number(visit.node), self.links.number(home));
         let row = &self.distances[to * self.links.count()..][..self.links.count()];
-        let all = || self.links.to[here].iter().filter(|&&(_, next)| row[next as usize] < row[here]);
+        let is_nearer = |next: usize| row[next] < row[here] && fabric.nics().admit(next, to);
+        let all = || self.links.to[here].iter().filter(|&&(_, next)| is_nearer(next as usize));
         let keeps = |next: u32| {
             let there = NodeId(next + fabric.endpoints() as u32);
             self.rails.as_ref().is_none_or(|rails| rails.keep(visit.node, there, home))

@@ -24,7 +24,7 @@ pub(in crate::routing) const ROW: Row = Row {
         source: "Schroeder et al., Autonet: a high-speed, self-configuring local area network, JSAC 9(8), 1991",
     },
     aliases: &["up-down", "up*/down*", "updown"],
-    serves: Serves::OnePlane,
+    serves: Serves::Switched,
     vcs: Vcs::AtLeast(1),
     dimensions: None,
     avoidance: Avoidance::Order,
@@ -57,7 +57,7 @@ impl SwitchRouting for UpDown {
         let links = Links::new(network.fabric())?;
         let count = links.count();
         let plain = |links: &Vec<(Port, u32)>| links.iter().map(|&(port, next)| (port.0.into(), next)).collect();
-        let sorted = downwards(&links.to.iter().map(plain).collect());
+        let sorted = downwards(&links.to.iter().map(plain).collect(), network.fabric().nics());
         let mut order = vec![0; count];
         for (position, &switch) in sorted.iter().enumerate() {
             order[switch as usize] = position as u32;
