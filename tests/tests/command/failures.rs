@@ -286,6 +286,23 @@ fn what_is_sent_arrives_or_is_reported_lost() {
     }
 }
 
+/// A run ends when its last packets are lost, of whose message the source knows already.
+#[test]
+fn a_run_ends_with_its_last_lost_packet() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("two.txt"), "H0 a\nH1 b\na b\n").unwrap();
+    fs::write(folder.path().join("list.csv"), "src,dst,bytes,start\n0,1,64000,0\n").unwrap();
+    for model in MODELS {
+        let network = on(model, "graph");
+        let line = format!("run --network {network} --topology graph:two.txt --flows list.csv --fail link:a-b@15us");
+        let found = figures(folder.path(), &line);
+        let count = |name: &str| found[name].as_u64().unwrap();
+        assert!(count("packets_dropped") > 0 && count("packets_in_flight") == 0, "{network}");
+        // Long before the clock ends.
+        assert!(count("cycles") < 1_000_000_000, "{network}: {} cycles", count("cycles"));
+    }
+}
+
 /// One link of twenty is dead in a torus: the network goes on at half of its load, and a program ends.
 #[test]
 fn a_torus_with_dead_links_carries_on() {
@@ -307,8 +324,7 @@ fn a_torus_with_dead_links_carries_on() {
         let is_in_cycles = network.starts_with("vct") || network.starts_with("wormhole");
         let (at, cycles) = if is_in_cycles { ("2000", 8_000) } else { ("100us", 400_000_000) };
         let line = format!("run --network {network} --topology {topology}");
-        let found =
-            figures(folder.path(), &format!("{line} --load 0.5 --cycles {cycles} --fail {}", fail(at)));
+        let found = figures(folder.path(), &format!("{line} --load 0.5 --cycles {cycles} --fail {}", fail(at)));
         let after = &found["phases"][1];
         assert_eq!(after["dead_links"], 6, "{network}");
         assert!(after["accepted_load_phits_per_node_cycle"].as_f64().unwrap() > 0.05, "{network}");
@@ -328,25 +344,24 @@ fn a_torus_with_dead_links_carries_on() {
 #[test]
 fn a_picture_shows_the_transient() {
     let folder = tempfile::tempdir().unwrap();
+    // A comma separates values of a sweep, so that events stand in files.
+    fs::write(folder.path().join("cycles.txt"), "node:5@3000\n").unwrap();
+    fs::write(folder.path().join("times.txt"), "node:5@500us\n").unwrap();
     for (network, topology, how) in [
-        ("vct", "torus:4x4", "--samples 20 --sample-size 300 --fail node:5@2000"),
-        ("wormhole:routing=updown", "fattree:4,2", "--samples 20 --sample-size 300 --fail node:5@2000"),
-        ("myrinet", "dragonfly:p=2,a=2,h=2", "--samples 20 --sample-size 50000000 --fail node:5@400us"),
+        ("vct", "torus:4x4", "--sample-size 300 --fail cycles.txt"),
+        ("wormhole:routing=updown", "fattree:4,2", "--sample-size 300 --fail cycles.txt"),
+        ("myrinet", "fattree:4,2", "--sample-size 50000000 --fail times.txt"),
     ] {
+        let name = &network[..3];
         let line = format!(
-            "sweep --network {network} --topology {topology} --load 0.1,0.2 --warmup 0 --max-conv-time 0 {how} --quiet -o {}",
-            &network[..3]
+            "sweep --network {network} --topology {topology} --load 0.1,0.2 --warmup 0 --max-conv-time 0 --samples 20 {how} -o {name} -q"
         );
-        let line = line.replace("--fail node:5", "--fail failures.txt@node:5");
-        let (line, fail) = line.split_once(" --fail failures.txt@").unwrap();
-        let (event, rest) = fail.split_once(' ').unwrap();
-        fs::write(folder.path().join("failures.txt"), event).unwrap();
-        stdout(folder.path(), &format!("{line} --fail failures.txt {rest}"));
-        stdout(folder.path(), &format!("plot {} --over-time --quiet", &network[..3]));
-        let data = folder.path().join(&network[..3]).join("plots/accepted-over-time.csv");
-        // By load and batch: a node of sixteen no longer sends or receives in the second half.
-        let text = fs::read_to_string(data).unwrap();
-        assert!(text.lines().count() >= 2 * 20, "{network}: {text}");
+        stdout(folder.path(), &line);
+        stdout(folder.path(), &format!("plot {name} --over-time --quiet"));
+        let plots = folder.path().join(name).join("plots");
+        assert!(plots.join("accepted-over-time.svg").exists(), "{network}");
+        let text = fs::read_to_string(plots.join("accepted-over-time.csv")).unwrap();
+        assert!(text.lines().count() > 2 * 20, "{network}: {text}");
     }
 }
 

@@ -117,10 +117,8 @@ fn simgrid() -> String {
         );
     }
     for (number, (from, to, ..)) in LINKS.iter().enumerate() {
-        let _ = writeln!(
-            text,
-            "<route src=\"{from}\" dst=\"{to}\"><link_ctn id=\"{number}\" direction=\"UP\"/></route>"
-        );
+        let _ =
+            writeln!(text, "<route src=\"{from}\" dst=\"{to}\"><link_ctn id=\"{number}\" direction=\"UP\"/></route>");
     }
     text + "</zone></platform>\n"
 }
@@ -142,14 +140,19 @@ fn rows() -> Vec<Row> {
         let list = attributes(rate, delay, |name, value| format!("{name}=\"{value}\""), ", ");
         format!("{from} -- {to} [{list}];\n")
     };
-    let csv = |_: [usize; 2], (from, to, rate, delay): (&str, &str, &str, &str)| format!("{from},{to},{rate},{delay}\n");
+    let csv =
+        |_: [usize; 2], (from, to, rate, delay): (&str, &str, &str, &str)| format!("{from},{to},{rate},{delay}\n");
     let edges = |_: [usize; 2], (from, to, rate, delay): (&str, &str, &str, &str)| {
         let list = attributes(rate, delay, |name, value| format!("'{name}': '{value}'"), ", ");
         format!("{from} {to} {{{list}}}\n")
     };
     vec![
         row("own list", text("", none, own, ""), ["delay 4us", "delay 4", "line 9, column 23", "as in delay=\"4us\""]),
-        row("DOT", text("graph {\n", none, dot, "}\n"), ["delay=\"4us\"", "dely=\"4us\"", "line 10, column 28", "delay"]),
+        row(
+            "DOT",
+            text("graph {\n", none, dot, "}\n"),
+            ["delay=\"4us\"", "dely=\"4us\"", "line 10, column 28", "delay"],
+        ),
         row("CSV", text("source,target,rate,delay\n", none, csv, ""), ["a,c,40Gb/s", "a,c,40", "line 10", "10Gb/s"]),
         row("edge list", text("", none, edges, ""), ["'4us'}", "'4us'", "line 9", "{"]),
         row("node-link", node_link(), ["\"target\": \"c\"", "\"target\": \"x\"", "line", "nodes"]),

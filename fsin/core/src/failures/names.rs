@@ -107,8 +107,7 @@ impl<'a> Names<'a> {
             splits.iter().filter_map(|(one, other)| Some((*self.nodes.get(*one)?, *self.nodes.get(*other)?))).collect();
         // The links of a host with several links are those of its interface.
         let pairs: Vec<(NodeId, NodeId)> = pairs.into_iter().map(|ends| self.with_interfaces(ends)).collect();
-        let is_link =
-            |&&(one, other): &&(NodeId, NodeId)| self.links.iter().any(|link| Self::joins(link, one, other));
+        let is_link = |&&(one, other): &&(NodeId, NodeId)| self.links.iter().any(|link| Self::joins(link, one, other));
         let linked: Vec<_> = pairs.iter().filter(is_link).collect();
         match (&*linked, &*pairs, &*splits) {
             ([_, _, ..], ..) => {

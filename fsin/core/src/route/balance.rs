@@ -340,7 +340,14 @@ fn balanced(
 ) -> Option<State> {
     let outputs = routers.routers() * routers.ports();
     let ranks = Ranks::new(scheme, routers, vcs);
-    let mut search = Search { routers, nics: Nics::of(routers.topology), ranks, distances, costs: vec![1.0; outputs], partial: Vec::new() };
+    let mut search = Search {
+        routers,
+        nics: Nics::of(routers.topology),
+        ranks,
+        distances,
+        costs: vec![1.0; outputs],
+        partial: Vec::new(),
+    };
     let mean = pairs.mean(routers).max(1.0);
     let mut order: Vec<usize> = (0..pairs.all.len()).collect();
     order.sort_by_key(|&pair| mix2(seed, pair as u64));

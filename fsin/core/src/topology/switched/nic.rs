@@ -142,7 +142,6 @@ impl Switched {
 #[cfg(test)]
 mod tests {
     use super::super::network_of_text;
-    use super::*;
 
     #[test]
     fn interfaces_forward_only_where_they_must() {

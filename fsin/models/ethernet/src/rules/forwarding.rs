@@ -360,7 +360,8 @@ impl Sets {
     }
 
     /// Fills a column with shortest paths to switch `goal`: every port that leads one hop nearer if `all`, else the one
-    /// with the lowest number. An interface of a host takes turns then, column by column, to use all its links.
+    /// with the lowest number. Interfaces of hosts take turns then, by their number and that of the column, so that hosts
+    /// send and receive on all their links.
     fn shortest_paths(
         &mut self,
         wiring: &Wiring,
@@ -384,7 +385,7 @@ impl Sets {
             let found = all_nearer().filter(|port| !keep_to_rule || keeps(port));
             let mut ports: Vec<u32> = found.map(|port| port as u32).collect();
             if !all && !ports.is_empty() {
-                let turn = if nics.contain(switch) { column % ports.len() } else { 0 };
+                let turn = if nics.contain(switch) { (switch + column) % ports.len() } else { 0 };
                 ports = vec![ports[turn]];
             }
             self.sets[switch * self.width + column] = self.set(ports);

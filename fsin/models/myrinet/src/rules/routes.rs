@@ -39,7 +39,11 @@ pub(crate) struct Route {
 enum Scheme {
     UpDown(UpDown),
     /// Shortest paths: by switch, its links; and \[hops\] by destination and present switch, the distance.
-    Shortest { links: Links, hops: Vec<u16>, nics: Nics },
+    Shortest {
+        links: Links,
+        hops: Vec<u16>,
+        nics: Nics,
+    },
     DimensionOrder(Arc<dyn Topology>),
 }
 

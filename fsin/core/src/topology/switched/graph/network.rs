@@ -399,7 +399,11 @@ impl<'a> Description<'a> {
                 let rates: Vec<&Written<u64>> = given.flatten().collect();
                 if !rates.is_empty() && rates.len() < own.len() {
                     let what = format!("some links of host `{}` have a rate, and others none", short(&name));
-                    return Err(self.refusal(at, what, "give all of them a rate, or none: they are those of its interface"));
+                    return Err(self.refusal(
+                        at,
+                        what,
+                        "give all of them a rate, or none: they are those of its interface",
+                    ));
                 }
                 let rate = rates.first().map(|first| Written {
                     value: rates.iter().fold(0, |sum: u64, rate| sum.saturating_add(rate.value)),

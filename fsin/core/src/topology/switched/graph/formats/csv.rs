@@ -65,7 +65,8 @@ pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>,
                 return Err(malformed(places, given.at, format!("no {}", short(&names[end].text)), FORM));
             }
             if ends.iter().any(|&end| names[end].text == given.text) {
-                let what = format!("`{}` is a node here, and the name of a column in the first line", short(&given.text));
+                let what =
+                    format!("`{}` is a node here, and the name of a column in the first line", short(&given.text));
                 return Err(malformed(places, given.at, what, FORM));
             }
         }

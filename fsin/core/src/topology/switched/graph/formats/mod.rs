@@ -67,7 +67,8 @@ const FOREIGN: &[(&str, &str)] = &[
 pub(super) fn check_not_foreign(text: &str, places: &Places<'_>) -> Result<(), SpecError> {
     // A declaration of XML, which others have too.
     let begin = text.trim_start();
-    let begin = if begin.starts_with("<?") { begin.split_once("?>").map_or("", |(_, rest)| rest).trim_start() } else { begin };
+    let begin =
+        if begin.starts_with("<?") { begin.split_once("?>").map_or("", |(_, rest)| rest).trim_start() } else { begin };
     let word = begin.get(..begin.len().min(12)).unwrap_or("").to_ascii_lowercase();
     let found = FOREIGN.iter().find(|(begin, _)| word.starts_with(begin));
     found.map_or(Ok(()), |(_, name)| {

@@ -71,8 +71,8 @@ fn one_network_in_every_format() {
     for separator in [";", "\t"] {
         assert_eq!(facts(&read(&CSV.replace(',', separator))), expected, "{separator}");
     }
-    let gephi = "Source,Target,Type,Id,Label,rate,delay\nH0,west,Undirected,0,,10Gb/s,\nH1,east,Undirected,1,x,10Gb/s,\n\
-                 west,east,Directed,2,,40Gb/s,4us\neast,west,Directed,3,,40Gb/s,4us\n";
+    let gephi = "Source,Target,Type,label,rate,delay\nH0,west,Undirected,,10Gb/s,\nH1,east,Undirected,x,10Gb/s,\n\
+                 west,east,Directed,,40Gb/s,4us\neast,west,Directed,,40Gb/s,4us\n";
     assert_eq!(facts(&read(gephi)), expected);
     // Each direction on its own.
     let both: String = CSV
@@ -149,7 +149,7 @@ fn faults_name_their_line_and_a_remedy() {
         (OWN, "rate 10Gb/s\nH1", "rat 10Gb/s\nH1", "line 1", "rat=10Gb/s"),
         (DOT, "count=2", "count=0", "line 3", "count=0"),
         (DOT, "kind=nic", "kind=card", "line 4", "neither host nor switch nor nic"),
-        (SIMGRID, "dst=\"west\"", "dst=\"vest\"", "line 5", "vest"),
+        (SIMGRID, "dst=\"west\"", "dst=\"vest\"", "line 6", "vest"),
         (NS3, "4 2 3", "4 2 5", "line", "3 links are listed"),
         (NS3, "2 3 40Gbps 0.004ms 0", "2 3 40Gbps 0.004ms 0.1", "line 5", "error rate"),
         (NS3, "0 2 10Gbps", "0 7 10Gbps", "line 3", "node 7"),
