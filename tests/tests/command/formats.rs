@@ -147,14 +147,14 @@ fn rows() -> Vec<Row> {
         format!("{from} {to} {{{list}}}\n")
     };
     vec![
-        row("own list", text("", none, own, ""), ["delay 4us", "delay 4", "line 9, column 23", "as in delay=\"4us\""]),
+        row("own list", text("", none, own, ""), ["delay 4us", "delay 4", "line 9, column 21", "as in delay=\"4us\""]),
         row(
             "DOT",
             text("graph {\n", none, dot, "}\n"),
             ["delay=\"4us\"", "dely=\"4us\"", "line 10, column 28", "delay"],
         ),
         row("CSV", text("source,target,rate,delay\n", none, csv, ""), ["a,c,40Gb/s", "a,c,40", "line 10", "10Gb/s"]),
-        row("edge list", text("", none, edges, ""), ["'4us'}", "'4us'", "line 9", "{"]),
+        row("edge list", text("", none, edges, ""), ["'4us'}", "'4us'", "line 9", ""]),
         row("node-link", node_link(), ["\"target\": \"c\"", "\"target\": \"x\"", "line", "nodes"]),
         row("GraphML", graphml(), ["target=\"c\"", "target=\"x\"", "line", "`x`"]),
         row("GML", gml(), ["label \"d\"", "labl \"d\"", "line", "label"]),
@@ -228,7 +228,7 @@ fn formats_with_words_of_their_own() {
     assert_eq!(says["hops_all_pairs"], 8 * 2 + 48 * 4);
     for (name, text, from, to, place, what) in [
         ("anynet", anynet, "router 2 node 2", "router 2 nod 2", "line 3", "`nod`"),
-        ("htsim", htsim, "Radix_Down 4", "Radix_Down 5", "line 11", "5 links down"),
+        ("htsim", htsim, "Radix_Down 4", "Radix_Down 5", "line 9", "5 links down"),
     ] {
         write("wrong", &text.replacen(from, to, 1));
         let output = run(folder.path(), "topology graph:wrong");

@@ -71,7 +71,7 @@ fn two_links_carry_twice_the_rate() {
     fs::write(folder.path().join("list.csv"), "src,dst,bytes,start\n0,1,400000,0\n0,2,400000,0\n").unwrap();
     // The share of frames that is payload, and how far a model may be off.
     for (network, interface, payload, two) in [
-        ("flow", "", 1.0, 5.0),
+        ("flow:paths=adaptive", "", 1.0, 5.0),
         ("flow:paths=spray", "", 1.0, 5.0),
         ("vct", "--interface interleaved:2", 1.0, 5.0),
         ("vct:routing=graph:shortest,vcs=4", "--interface interleaved:2", 1.0, 5.0),

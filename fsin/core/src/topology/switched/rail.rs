@@ -26,7 +26,7 @@ pub(in crate::topology) const RAIL: Row = Row {
     component: Component {
         name: "rail",
         about: "k planes, each a network of its own, and a link of every host to each: rail:k=4,of=(fattree:4,2),rate=100Gb/s; \
-                a packet chooses its plane as the routing chooses among equal links: by credits (vct and wormhole) or load (flow), \
+                a packet chooses its plane as the routing chooses among equal links: by credits (vct and wormhole), a hash or load (flow), \
                 ethernet in turn by source and destination, or by a hash with ecmp; a spanning tree uses one plane",
         parameters: &[
             Parameter { name: "k", about: "planes", range: "1 to 128", default: "" },

@@ -385,7 +385,12 @@ impl Sets {
             let found = all_nearer().filter(|port| !keep_to_rule || keeps(port));
             let mut ports: Vec<u32> = found.map(|port| port as u32).collect();
             if !all && !ports.is_empty() {
-                let turn = if nics.contain(switch) { (switch + column) % ports.len() } else { 0 };
+                let mut turn = 0;
+                if nics.contain(switch) {
+                    // In the order of the switches that they lead to, which all interfaces have in common.
+                    ports.sort_by_key(|&port| (wiring.links[port as usize].device, port));
+                    turn = (switch + column) % ports.len();
+                }
                 ports = vec![ports[turn]];
             }
             self.sets[switch * self.width + column] = self.set(ports);

@@ -2,7 +2,8 @@
 //!
 //! Two columns name the ends of a link (`source` and `target`, also `from` and `to`, `src` and `dst`, `u` and `v`), and
 //! each further column is an attribute of links; an empty value gives none. A column `directed` says for each row
-//! whether it is one direction of a link; so does `Type` of Gephi. Semicolons or tabs may stand for the commas.
+//! whether it is one direction of a link; so does `Type` of Gephi, whose `Id` and `Label` are left out. Semicolons or tabs
+//! may stand for the commas.
 
 use csv::{Position, ReaderBuilder, StringRecord};
 use trgen::catalog::{ErrorKind, SpecError};
@@ -81,7 +82,9 @@ pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>,
                 }
             },
         };
-        let is_attribute = |column: &usize| !ends.contains(column) && Some(*column) != *directed;
+        let is_remark =
+            |column: usize| ["id", "label"].iter().any(|name| names[column].text.eq_ignore_ascii_case(name));
+        let is_attribute = |column: &usize| !ends.contains(column) && Some(*column) != *directed && !is_remark(*column);
         let attributes = (0..names.len()).filter(is_attribute).filter(|&column| !fields[column].text.is_empty());
         let attributes = attributes.map(|column| (word(names[column].text.clone(), fields[column].at), value(column)));
         builder.edge([value(ends[0]), value(ends[1])], is_directed, attributes.collect());

@@ -71,8 +71,8 @@ fn one_network_in_every_format() {
     for separator in [";", "\t"] {
         assert_eq!(facts(&read(&CSV.replace(',', separator))), expected, "{separator}");
     }
-    let gephi = "Source,Target,Type,label,rate,delay\nH0,west,Undirected,,10Gb/s,\nH1,east,Undirected,x,10Gb/s,\n\
-                 west,east,Directed,,40Gb/s,4us\neast,west,Directed,,40Gb/s,4us\n";
+    let gephi = "Source,Target,Type,Id,Label,rate,delay\nH0,west,Undirected,0,,10Gb/s,\nH1,east,Undirected,1,x,10Gb/s,\n\
+                 west,east,Directed,2,,40Gb/s,4us\neast,west,Directed,3,,40Gb/s,4us\n";
     assert_eq!(facts(&read(gephi)), expected);
     // Each direction on its own.
     let both: String = CSV
