@@ -157,7 +157,7 @@ fn rows() -> Vec<Row> {
         row("edge list", text("", none, edges, ""), ["'4us'}", "'4us'", "line 9", ""]),
         row("node-link", node_link(), ["\"target\": \"c\"", "\"target\": \"x\"", "line", "nodes"]),
         row("GraphML", graphml(), ["target=\"c\"", "target=\"x\"", "line", "`x`"]),
-        row("GML", gml(), ["label \"d\"", "labl \"d\"", "line", "label"]),
+        row("GML", gml(), ["label \"d\"", "labl \"d\"", "line 32", "labl=d"]),
         row("ns-3", ns3(), ["4 6 40Gbps 0.004ms", "4 9 40Gbps 0.004ms", "line 11", "node 9"]),
         row("SimGrid", simgrid(), ["latency=\"4us\"", "latency=\"4uz\"", "line 19", "4uz"]),
     ]

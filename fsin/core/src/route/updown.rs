@@ -2,8 +2,8 @@
 //!
 //! Switches are ordered by their distance from the one with most links, and then by number. Up channels wait for
 //! channels of switches further up, or for down channels, and these for those further down: no cycle, with one virtual
-//! channel already. Network interfaces of hosts come last, since no route may turn up again at one of them; parts of the
-//! network that only interfaces join, such as planes, have a root each.
+//! channel already. Network interfaces of hosts come last, since no route may turn up again at one of them; parts of
+//! the network that only interfaces join, such as planes, have a root each.
 
 use trgen::catalog::{Component, SpecError};
 

@@ -1,9 +1,9 @@
 //! Planes: several copies of a network, to each of which every host has a link.
 //!
 //! A host (`H3`) has a network interface (`h3`, [`Nics`](super::Nics)) with a link to each plane, since a host of a
-//! network has one link: a packet chooses its plane at that interface, by the routing of the run, and stays in it. Where
-//! rates are given, the link between host and interface carries what all its planes do; without them it is a link like
-//! all others.
+//! network has one link: a packet chooses its plane at that interface, by the routing of the run, and stays in it.
+//! Where rates are given, the link between host and interface carries what all its planes do; without them it is a link
+//! like all others.
 //!
 //! How it departs from reality: the interface of a host costs a hop, at each end.
 //!

@@ -4,8 +4,8 @@
 //! are switches, and with `kind=nic` network interfaces of hosts. A host with several links gets such an interface. A
 //! switch has as many endpoints as it says, or a default says (`node [endpoints=4]`, then that of the specification);
 //! else one, or none in a graph with hosts. Endpoints and switches are numbered in the order in which the nodes first
-//! appear, interfaces that a host gets after them. An edge is a link both ways, or one direction of a link that needs an
-//! edge back: of parallel edges, the first of each direction belong together.
+//! appear, interfaces that a host gets after them. An edge is a link both ways, or one direction of a link that needs
+//! an edge back: of parallel edges, the first of each direction belong together.
 //!
 //! Decision: docs/decisions/0140-one-description-of-a-network.md.
 

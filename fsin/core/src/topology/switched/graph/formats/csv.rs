@@ -2,8 +2,8 @@
 //!
 //! Two columns name the ends of a link (`source` and `target`, also `from` and `to`, `src` and `dst`, `u` and `v`), and
 //! each further column is an attribute of links; an empty value gives none. A column `directed` says for each row
-//! whether it is one direction of a link; so does `Type` of Gephi, whose `Id` and `Label` are left out. Semicolons or tabs
-//! may stand for the commas.
+//! whether it is one direction of a link; so does `Type` of Gephi, whose `Id` and `Label` are left out. Semicolons or
+//! tabs may stand for the commas.
 
 use csv::{Position, ReaderBuilder, StringRecord};
 use trgen::catalog::{ErrorKind, SpecError};
@@ -18,7 +18,8 @@ const FORM: &str = "begin with the names of the columns, as in `source,target,ra
 /// Names of the columns of both ends.
 const ENDS: [[&str; 5]; 2] = [["source", "from", "src", "node1", "u"], ["target", "to", "dst", "node2", "v"]];
 
-/// True for a text whose first line consists of words between commas, or of names of columns between semicolons or tabs.
+/// True for a text whose first line consists of words between commas, or of names of columns between semicolons or
+/// tabs.
 pub(super) fn begins(text: &str) -> bool {
     separator(text).is_some()
 }
