@@ -43,7 +43,7 @@ pub fn routings_of(switches: &str) -> Vec<(Routing, usize)> {
 }
 
 /// Small networks of switches that cover all special cases of each kind.
-pub const SWITCHES: [&str; 23] = [
+pub const SWITCHES: [&str; 24] = [
     "fattree:2,3",
     "fattree:4,2",
     "fattree:3,1",
@@ -67,6 +67,7 @@ pub const SWITCHES: [&str; 23] = [
     "star:5",
     "fly:2,3",
     "fly:3,2",
+    "rail:k=2,of=(fattree:2,2)",
 ];
 
 /// Runs on networks of switches, with all their routings.

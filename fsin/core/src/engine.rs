@@ -105,7 +105,12 @@ impl<E: Engine> Network for E {
             if Engine::clock(self) >= until || result.is_err() || !notices.is_empty() {
                 break;
             }
+            let was_empty = self.messages().in_flight() == 0;
             result = self.step(until, notices);
+            // The last packets of a lost message end without a notice: who waits for the end of the traffic must know.
+            if !was_empty && self.messages().in_flight() == 0 {
+                break;
+            }
         }
         notices.sort();
         result

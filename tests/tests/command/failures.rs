@@ -204,6 +204,167 @@ fn routings_go_round_dead_links_or_are_refused() {
     assert!(status == Some(2) && text.contains("--recovery oracle"), "{text}");
 }
 
+/// By model: its settings in direct networks and in networks of switches, and the bytes of a full packet.
+const MODELS: [(&str, &str, &str, u64); 6] = [
+    ("vct", "", "routing=graph:updown", 64),
+    ("wormhole", "routing=updown", "routing=updown", 64),
+    ("wormhole", "routing=shortest,vcs=12", "routing=shortest,vcs=12", 64),
+    ("myrinet", "", "", 4096),
+    ("ethernet", "forwarding=static", "forwarding=static", 1497),
+    ("flow", "routing=shortest", "routing=shortest", 4096),
+];
+
+/// Every kind of network: how it is called, a class of its links, and the names of two of its nodes.
+const NETWORKS: [(&str, &str, [&str; 2]); 4] = [
+    ("torus:4x4", "x", ["5", "6"]),
+    ("dragonfly:p=2,a=2,h=2", "global", ["5", "6"]),
+    ("fattree:4,2", "between-switches", ["5", "6"]),
+    ("graph:mine.txt", "between-switches", ["H2", "H1"]),
+];
+
+/// A ring of four switches with a chord, and four hosts at each.
+fn mine(folder: &Path) {
+    let hosts: String = (0..16).map(|host| format!("H{host} {}\n", ["a", "b", "c", "d"][host % 4])).collect();
+    fs::write(folder.join("mine.txt"), format!("{hosts}a b\nb c\nc d\nd a\na c\n")).unwrap();
+}
+
+/// The value of `network` for a model on a network.
+fn on((model, direct, switched, _): (&str, &str, &str, u64), topology: &str) -> String {
+    match if topology.starts_with("torus") { direct } else { switched } {
+        "" => model.to_owned(),
+        words => format!("{model}:{words}"),
+    }
+}
+
+/// Links and a node fail under way, in every model on every kind of network: each packet of a list of messages arrives or
+/// is reported lost, both engines agree, and pairs that are cut off are listed.
+#[test]
+fn what_is_sent_arrives_or_is_reported_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    mine(folder.path());
+    for model in MODELS {
+        let (name, .., bytes) = model;
+        let unit = if bytes == 64 { 1 } else { 100 };
+        // Three packets from node n to node 7n + 3 of 16, each 80 ns or 8 us after the one before it.
+        let messages = (0..300_u64).filter(|number| number % 16 != (7 * number + 3) % 16);
+        let rows = messages.map(|number| {
+            format!("{},{},{},{}ns\n", number % 16, (7 * number + 3) % 16, 3 * bytes, number * 80 * unit)
+        });
+        let list: Vec<String> = rows.collect();
+        fs::write(folder.path().join("list.csv"), format!("src,dst,bytes,start\n{}", list.concat())).unwrap();
+        for (topology, class, [node, _]) in NETWORKS {
+            let network = on(model, topology);
+            let at = |time: u64| format!("{}ns", time * unit);
+            let fail = format!(
+                "class:{class}#1@{},node:{node}@{},repair:class:{class}#1@{}",
+                at(8_000),
+                at(12_000),
+                at(18_000)
+            );
+            let rate = if bytes == 64 || name == "myrinet" { "" } else { "--link-rate 1Gb/s" };
+            let line = format!("run --network {network} --topology {topology} --flows list.csv {rate} --fail {fail}");
+            let found = figures(folder.path(), &line);
+            let other = figures(folder.path(), &format!("{line} --engine reference"));
+            assert_eq!((&found["digest"], &found["phases"]), (&other["digest"], &other["phases"]), "{line}");
+            let count = |name: &str| found[name].as_u64().unwrap();
+            assert_eq!(count("packets_in_flight"), 0, "{line}");
+            assert_eq!(count("packets_generated"), count("packets_received") + count("packets_dropped"), "{line}");
+            let of = |name: &str| -> u64 {
+                found["phases"].as_array().unwrap().iter().map(|phase| phase[name].as_u64().unwrap()).sum()
+            };
+            // Bytes that were sent are those of packets that arrived, and those that are reported.
+            let arrived = bytes * count("packets_received");
+            assert_eq!(arrived + of("bytes_dropped"), 3 * bytes * list.len() as u64, "{line}");
+            assert!(of("bytes_dropped") > 0, "{line}");
+            let nodes = count("nodes");
+            // Minimal routes cut off more.
+            let pairs = match (name, topology) {
+                ("vct", "torus:4x4") => "no route is left for ".to_owned(),
+                _ => format!("no route is left for {} of {} pairs of nodes", 2 * (nodes - 1), nodes * (nodes - 1)),
+            };
+            assert!(found["warnings"].to_string().contains(&pairs), "{line}: {}", found["warnings"]);
+        }
+    }
+}
+
+/// A run ends when its last packets are lost, of whose message the source knows already.
+#[test]
+fn a_run_ends_with_its_last_lost_packet() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("two.txt"), "H0 a\nH1 b\na b\n").unwrap();
+    fs::write(folder.path().join("list.csv"), "src,dst,bytes,start\n0,1,64000,0\n").unwrap();
+    for model in MODELS {
+        let network = on(model, "graph");
+        let line = format!("run --network {network} --topology graph:two.txt --flows list.csv --fail link:a-b@15us");
+        let found = figures(folder.path(), &line);
+        let count = |name: &str| found[name].as_u64().unwrap();
+        assert!(count("packets_dropped") > 0 && count("packets_in_flight") == 0, "{network}");
+        // Long before the clock ends.
+        assert!(count("cycles") < 1_000_000_000, "{network}: {} cycles", count("cycles"));
+    }
+}
+
+/// One link of twenty is dead in a torus: the network goes on at half of its load, and a program ends.
+#[test]
+fn a_torus_with_dead_links_carries_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let torus = stdout(folder.path(), "topology torus:8x8 --format dot");
+    fs::write(folder.path().join("torus.dot"), torus).unwrap();
+    for (network, topology) in [
+        ("wormhole:routing=updown", "torus:8x8"),
+        ("wormhole:routing=shortest,vcs=16", "torus:8x8"),
+        ("vct:routing=graph:updown", "graph:torus.dot"),
+        ("vct:routing=graph:shortest,vcs=16", "graph:torus.dot"),
+        ("myrinet", "torus:8x8"),
+        ("ethernet:forwarding=static,ecmp=true", "torus:8x8"),
+        ("flow:routing=shortest", "torus:8x8"),
+    ] {
+        let classes: &[&str] =
+            if topology == "torus:8x8" { &["class:x#3", "class:y#3"] } else { &["class:between-switches#6"] };
+        let fail = |at: &str| classes.iter().map(|class| format!("{class}@{at}")).collect::<Vec<_>>().join(",");
+        let is_in_cycles = network.starts_with("vct") || network.starts_with("wormhole");
+        let (at, cycles) = if is_in_cycles { ("2000", 8_000) } else { ("100us", 400_000_000) };
+        let line = format!("run --network {network} --topology {topology}");
+        let found = figures(folder.path(), &format!("{line} --load 0.5 --cycles {cycles} --fail {}", fail(at)));
+        let after = &found["phases"][1];
+        assert_eq!(after["dead_links"], 6, "{network}");
+        let accepted = after["accepted_load_phits_per_node_cycle"].as_f64().unwrap();
+        // Up*/down* carries less than half of what a torus could. Shortest paths carry it.
+        let least = if network.contains("shortest") { 0.48 } else { 0.05 };
+        assert!(accepted > least, "{network}: {accepted}");
+        let count = |name: &str| found[name].as_u64().unwrap();
+        let gone = count("packets_received") + count("packets_dropped") + count("packets_in_flight");
+        assert_eq!(count("packets_generated"), gone, "{network}");
+        let program = format!("{line} --kernel all-to-all:tasks=64,bytes=256 --fail {}", fail("0"));
+        assert!(figures(folder.path(), &program)["completion_cycles"].as_u64() > Some(0), "{network}");
+    }
+}
+
+/// The transient picture of models with back-pressure, which hold injection.
+#[test]
+fn a_picture_shows_the_transient() {
+    let folder = tempfile::tempdir().unwrap();
+    // A comma separates values of a sweep, so that events stand in files.
+    fs::write(folder.path().join("cycles.txt"), "node:5@3000\n").unwrap();
+    fs::write(folder.path().join("times.txt"), "node:5@500us\n").unwrap();
+    for (network, topology, how) in [
+        ("vct", "torus:4x4", "--sample-size 300 --fail cycles.txt"),
+        ("wormhole:routing=updown", "fattree:4,2", "--sample-size 300 --fail cycles.txt"),
+        ("myrinet", "fattree:4,2", "--sample-size 50000000 --fail times.txt"),
+    ] {
+        let name = &network[..3];
+        let line = format!(
+            "sweep --network {network} --topology {topology} --load 0.1,0.2 --warmup 0 --max-conv-time 0 --samples 20 {how} -o {name} -q"
+        );
+        stdout(folder.path(), &line);
+        stdout(folder.path(), &format!("plot {name} --over-time --quiet"));
+        let plots = folder.path().join(name).join("plots");
+        assert!(plots.join("accepted-over-time.svg").exists(), "{network}");
+        let text = fs::read_to_string(plots.join("accepted-over-time.csv")).unwrap();
+        assert!(text.lines().count() > 2 * 20, "{network}: {text}");
+    }
+}
+
 /// A collective that loses a message ends with who waits for whom.
 #[test]
 fn programs_that_hang_say_who_waits() {
@@ -224,6 +385,28 @@ fn programs_that_hang_say_who_waits() {
         // From the start on, it is foreseen.
         let (status, text) = refused(folder.path(), &format!("{line} --fail node:6@0"));
         assert!(status == Some(2) && text.contains("would wait for ever"), "{network}: {text}");
+    }
+}
+
+/// The same in every model on every kind of network, where a cut takes a node away from a collective.
+#[test]
+fn a_collective_over_a_cut_says_who_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    mine(folder.path());
+    for model in MODELS {
+        for (topology, _, [_, node]) in NETWORKS {
+            let network = on(model, topology);
+            let at = if model.3 == 64 { "1000" } else { "50us" };
+            let line = format!(
+                "run --network {network} --topology {topology} --kernel all-to-all:tasks=12,bytes=20000 --fail node:{node}@{at}"
+            );
+            let (status, text) = refused(folder.path(), &line);
+            let task = node.trim_start_matches('H');
+            assert_eq!(status, Some(3), "{line}: {text}");
+            for part in ["task 0 on node 0", &format!("waits for a message from task {task}"), "--fail let fewer"] {
+                assert!(text.contains(part), "{line}: {text}");
+            }
+        }
     }
 }
 

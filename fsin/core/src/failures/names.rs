@@ -46,21 +46,31 @@ impl<'a> Names<'a> {
         match &event.what {
             What::Link(names) => {
                 let (one, other) = self.ends(event, names)?;
-                let links = found(&|link| [(one, other), (other, one)].contains(&(link.from, link.to)));
+                let links = found(&|link| Self::joins(link, one, other));
                 match links.is_empty() {
                     true => Err(self.no_link(event, one, other)),
                     false => Ok(links),
                 }
             }
             What::Node(name) => {
-                let node = self.node(event, name)?;
+                let node = self.interface(self.node(event, name)?);
                 Ok(found(&|link| link.from == node || link.to == node))
             }
             What::Class(name) => {
                 let class = self.class(event, name)?;
-                Ok(found(&|link| self.class_of(link) == class))
+                Ok(found(&|link| self.class_of(link) == Some(class)))
             }
         }
+    }
+
+    /// True if a link joins two nodes.
+    fn joins(link: &DeadLink, one: NodeId, other: NodeId) -> bool {
+        [(one, other), (other, one)].contains(&(link.from, link.to))
+    }
+
+    /// The node from which the links of a node lead: the interface of a host with several links, else itself.
+    fn interface(&self, node: NodeId) -> NodeId {
+        self.topology.switched().and_then(|network| network.fabric().nic(node)).unwrap_or(node)
     }
 
     /// The node of a name.
@@ -95,9 +105,9 @@ impl<'a> Names<'a> {
             names.match_indices('-').map(|(at, _)| (&names[..at], &names[at + 1..])).collect();
         let pairs: Vec<(NodeId, NodeId)> =
             splits.iter().filter_map(|(one, other)| Some((*self.nodes.get(*one)?, *self.nodes.get(*other)?))).collect();
-        let is_link = |&&(one, other): &&(NodeId, NodeId)| {
-            self.links.iter().any(|link| [(one, other), (other, one)].contains(&(link.from, link.to)))
-        };
+        // The links of a host with several links are those of its interface.
+        let pairs: Vec<(NodeId, NodeId)> = pairs.into_iter().map(|ends| self.with_interfaces(ends)).collect();
+        let is_link = |&&(one, other): &&(NodeId, NodeId)| self.links.iter().any(|link| Self::joins(link, one, other));
         let linked: Vec<_> = pairs.iter().filter(is_link).collect();
         match (&*linked, &*pairs, &*splits) {
             ([_, _, ..], ..) => {
@@ -115,11 +125,16 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// Two ends of a link, with the interfaces of hosts in place of these unless it is the link between both.
+    fn with_interfaces(&self, (one, other): (NodeId, NodeId)) -> (NodeId, NodeId) {
+        let (from, to) = (self.interface(one), self.interface(other));
+        if from == to { (one, other) } else { (from, to) }
+    }
+
     /// The error of two nodes without a link between them.
     fn no_link(&self, event: &Event, one: NodeId, other: NodeId) -> SpecError {
         let name = |node| node_name(self.topology, node);
-        let ends = |dead: &DeadLink| [(one, other), (other, one)].contains(&(dead.from, dead.to));
-        if self.topology.dead_links().iter().any(ends) {
+        if self.topology.dead_links().iter().any(|dead| Self::joins(dead, one, other)) {
             let what = "the description of the network says that it is dead";
             return event.error(ErrorKind::Conflict, what, "leave it out");
         }
@@ -158,11 +173,21 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// The class of a link.
-    fn class_of(&self, link: &DeadLink) -> usize {
-        match self.topology.link_classes().is_empty() {
-            true => usize::from(link.from.index() >= self.topology.endpoints()),
-            false => self.topology.link_class(link.from, link.port),
+    /// The class of a link; `None` for that between a host and its interface, which is part of the host.
+    fn class_of(&self, link: &DeadLink) -> Option<usize> {
+        if !self.topology.link_classes().is_empty() {
+            return Some(self.topology.link_class(link.from, link.port));
+        }
+        let is_nic = |node: NodeId| {
+            let network = self.topology.switched();
+            let number = node.index().checked_sub(self.topology.endpoints());
+            number.is_some_and(|number| network.is_some_and(|network| network.fabric().nics().contain(number)))
+        };
+        let is_endpoint = |node: NodeId| node.index() < self.topology.endpoints();
+        match (is_endpoint(link.from) || is_endpoint(link.to), is_nic(link.from) || is_nic(link.to)) {
+            (true, true) => None,
+            (false, false) => Some(1),
+            _ => Some(0),
         }
     }
 }

@@ -17,6 +17,7 @@ use super::given::{MAX_CHANNELS, Paths, RouteTable};
 use super::proof::Network as _;
 use super::{FAR, Routers};
 use crate::topology::Port;
+use crate::topology::switched::Nics;
 
 /// Maximum number of routers, and of endpoints.
 const MOST: usize = 4096;
@@ -181,6 +182,7 @@ struct Partial {
 /// The network, and what paths are chosen by.
 struct Search<'a> {
     routers: &'a Routers<'a>,
+    nics: Nics,
     ranks: Ranks,
     /// \[hops\] By destination router and router: the distance.
     distances: &'a [u16],
@@ -205,7 +207,7 @@ impl Search<'_> {
             for before in level.clone() {
                 let Partial { router, rank, cost, .. } = self.partial[before];
                 for (port, next) in routers.links(router as usize) {
-                    if row[next] != distance {
+                    if row[next] != distance || !self.nics.admit(next, to) {
                         continue;
                     }
                     let output = router as usize * ports + port;
@@ -258,6 +260,7 @@ fn distances(routers: &Routers<'_>) -> Vec<u16> {
     for router in 0..count {
         routers.links(router).for_each(|(_, there)| before[there].push(router as u32));
     }
+    let nics = Nics::of(routers.topology);
     let mut all = vec![FAR; count * count];
     for to in 0..count {
         let row = &mut all[to * count..][..count];
@@ -265,6 +268,9 @@ fn distances(routers: &Routers<'_>) -> Vec<u16> {
         let mut reached = vec![to];
         for at in 0.. {
             let Some(&here) = reached.get(at) else { break };
+            if !nics.admit(here, to) {
+                continue;
+            }
             for &there in &before[here] {
                 if row[there as usize] == FAR {
                     row[there as usize] = row[here] + 1;
@@ -334,7 +340,14 @@ fn balanced(
 ) -> Option<State> {
     let outputs = routers.routers() * routers.ports();
     let ranks = Ranks::new(scheme, routers, vcs);
-    let mut search = Search { routers, ranks, distances, costs: vec![1.0; outputs], partial: Vec::new() };
+    let mut search = Search {
+        routers,
+        nics: Nics::of(routers.topology),
+        ranks,
+        distances,
+        costs: vec![1.0; outputs],
+        partial: Vec::new(),
+    };
     let mean = pairs.mean(routers).max(1.0);
     let mut order: Vec<usize> = (0..pairs.all.len()).collect();
     order.sort_by_key(|&pair| mix2(seed, pair as u64));

@@ -37,7 +37,7 @@ pub use given::{LinkLoads, Paths, RouteTable};
 pub use grid::{Grid, Ring, has_rings};
 pub use order::Order;
 pub use routers::Routers;
-pub use shortest::{FAR, Links, ShortestPaths, distances, links};
+pub use shortest::{FAR, Links, ShortestPaths, distances_past, links};
 pub use table::{Build, Carries, Choice, Function, Name, ROUTINGS, Row, Serves, added, listed, serving};
 pub use updown::{UpDown, downwards};
 

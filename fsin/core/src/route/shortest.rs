@@ -13,7 +13,7 @@ use trgen::rng::mix2;
 
 use super::table::{Build, Choice, Function, Row, Serves};
 use super::{ChannelPolicy, Draw, Hop, Phase, RoutingFunction, Visit};
-use crate::topology::switched::Rails;
+use crate::topology::switched::{Nics, Rails};
 use crate::topology::{Port, Topology};
 
 /// Any shortest path.
@@ -96,10 +96,17 @@ pub(super) fn links_for(build: &Build<'_>) -> Result<Links, SpecError> {
     if build.may_be_parted { links_in_parts(build.topology) } else { links(build.topology) }
 }
 
+/// \[hops\] By router: its distance to router `to`, past the interfaces of other hosts; [`FAR`] if no such path leads
+/// there. Links must lead both ways.
+#[must_use]
+pub fn distances_past(links: &Links, nics: &Nics, to: usize) -> Vec<u16> {
+    distances(links, to, |_, next| nics.admit(next as usize, to))
+}
+
 /// \[hops\] By router: its distance to router `to`, over links for which `is_allowed(from, to)`; [`FAR`] if no such
 /// path leads there. Links must lead both ways.
 #[must_use]
-pub fn distances(links: &Links, to: usize, is_allowed: impl Fn(u32, u32) -> bool) -> Vec<u16> {
+pub(super) fn distances(links: &Links, to: usize, is_allowed: impl Fn(u32, u32) -> bool) -> Vec<u16> {
     let mut distances = vec![FAR; links.len()];
     distances[to] = 0;
     let mut reached = VecDeque::from([to as u32]);
@@ -114,26 +121,28 @@ pub fn distances(links: &Links, to: usize, is_allowed: impl Fn(u32, u32) -> bool
     distances
 }
 
-/// Shortest paths over links, by distances between all routers.
+/// Shortest paths over links, past the interfaces of other hosts, by distances between all routers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ShortestPaths {
     links: Links,
     /// \[hops\] Distance, by destination and present router.
     distances: Vec<u16>,
+    nics: Nics,
 }
 
 impl ShortestPaths {
     /// The table, with an entry for each pair of routers.
     #[must_use]
-    pub fn new(links: Links) -> Self {
-        let distances = (0..links.len()).flat_map(|to| distances(&links, to, |_, _| true)).collect();
-        Self { links, distances }
+    pub fn new(links: Links, nics: Nics) -> Self {
+        let distances = (0..links.len()).flat_map(|to| distances_past(&links, &nics, to)).collect();
+        Self { links, distances, nics }
     }
 
     /// The ports of a router that lead nearer to router `to`, each with the router behind it.
     pub fn next(&self, router: usize, to: usize) -> impl Iterator<Item = (u32, u32)> {
         let row = &self.distances[to * self.links.len()..][..self.links.len()];
-        self.links[router].iter().copied().filter(move |&(_, next)| row[next as usize] < row[router])
+        let is_nearer = move |next: usize| row[next] < row[router] && self.nics.admit(next, to);
+        self.links[router].iter().copied().filter(move |&(_, next)| is_nearer(next as usize))
     }
 }
 
@@ -155,7 +164,7 @@ impl Shortest {
     fn new(build: &Build<'_>) -> Result<Self, SpecError> {
         let links = links_for(build)?;
         let count = links.len();
-        let paths = ShortestPaths::new(links);
+        let paths = ShortestPaths::new(links, Nics::of(build.topology));
         // Packets travel only between routers with endpoints, and distances decrease on the way.
         let homes = build.homes();
         let pairs = paths.distances.iter().enumerate().filter(|&(pair, _)| homes[pair / count] && homes[pair % count]);

@@ -87,8 +87,6 @@ pub enum Serves {
     Switches,
     /// Every network whose links lead both ways.
     Every,
-    /// The same, but networks of several planes, where it would use one of them.
-    OnePlane,
 }
 
 impl Serves {
@@ -106,7 +104,6 @@ impl Serves {
             Self::Butterflies => row.component.name == "fly",
             Self::Switches => row.kind == Kind::Switched,
             Self::Every => row.kind != Kind::OneWay,
-            Self::OnePlane => row.kind != Kind::OneWay && row.component.name != "rail",
         })
     }
 
@@ -122,7 +119,7 @@ impl Serves {
             | Self::Dragonflies
             | Self::Hyperx
             | Self::Butterflies => true,
-            Self::Switches | Self::Every | Self::OnePlane => false,
+            Self::Switches | Self::Every => false,
         }
     }
 }
@@ -140,7 +137,6 @@ impl fmt::Display for Serves {
             Self::Butterflies => "fly",
             Self::Switches => "networks of switches",
             Self::Every => "every network",
-            Self::OnePlane => "every network of one plane",
         })
     }
 }

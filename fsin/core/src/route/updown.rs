@@ -2,27 +2,30 @@
 //!
 //! Switches are ordered by their distance from the one with most links, and then by number. Up channels wait for
 //! channels of switches further up, or for down channels, and these for those further down: no cycle, with one virtual
-//! channel already.
+//! channel already. Network interfaces of hosts come last, since no route may turn up again at one of them; parts of
+//! the network that only interfaces join, such as planes, have a root each.
 
 use trgen::catalog::{Component, SpecError};
 
 use super::shortest::{FAR, Links, distances, links_for};
 use super::table::{Build, Choice, Function, Row, Serves};
 use super::{ChannelPolicy, Draw, Hop, Phase, RoutingFunction, Visit};
+use crate::topology::switched::Nics;
 
 /// The switches in their order, the root first. Where the network is in several parts, each has a root of its own.
 #[must_use]
-pub fn downwards(links: &Links) -> Vec<u32> {
+pub fn downwards(links: &Links, nics: &Nics) -> Vec<u32> {
     let mut depths = vec![FAR; links.len()];
     // The first of those with most links.
     let weight = |&switch: &usize| (links[switch].len(), std::cmp::Reverse(switch));
-    while let Some(root) = (0..links.len()).filter(|&switch| depths[switch] == FAR).max_by_key(weight) {
-        for (depth, found) in depths.iter_mut().zip(distances(links, root, |_, _| true)) {
+    let may_be_root = |depths: &[u16], &switch: &usize| depths[switch] == FAR && !nics.bar(switch);
+    while let Some(root) = (0..links.len()).filter(|switch| may_be_root(&depths, switch)).max_by_key(weight) {
+        for (depth, found) in depths.iter_mut().zip(distances(links, root, |_, next| !nics.bar(next as usize))) {
             *depth = found.min(*depth);
         }
     }
     let mut sorted: Vec<u32> = (0..links.len() as u32).collect();
-    sorted.sort_unstable_by_key(|&switch| (depths[switch as usize], switch));
+    sorted.sort_unstable_by_key(|&switch| (nics.bar(switch as usize), depths[switch as usize], switch));
     sorted
 }
 
@@ -36,7 +39,7 @@ pub static ROW: Row = Row {
         source: "Schroeder et al., Autonet: a high-speed, self-configuring local area network, JSAC 9(8), 1991",
     },
     aliases: &["up-down", "up*/down*", "graph:updown"],
-    serves: Serves::OnePlane,
+    serves: Serves::Every,
     policy: ChannelPolicy::Free,
     why: "",
     choice: Choice::Any,
@@ -61,14 +64,14 @@ pub struct UpDown {
 
 impl UpDown {
     fn of(build: &Build<'_>) -> Result<Self, SpecError> {
-        Ok(Self::new(links_for(build)?))
+        Ok(Self::new(links_for(build)?, &Nics::of(build.topology)))
     }
 
     /// The tables, with two entries for each pair of switches.
     #[must_use]
-    pub fn new(links: Links) -> Self {
+    pub fn new(links: Links, nics: &Nics) -> Self {
         let count = links.len();
-        let sorted = downwards(&links);
+        let sorted = downwards(&links, nics);
         let mut order = vec![0; count];
         for (position, &switch) in sorted.iter().enumerate() {
             order[switch as usize] = position as u32;
@@ -139,7 +142,7 @@ mod tests {
     #[test]
     fn a_ring_is_cut_at_its_far_side() {
         let ring: Links = (0..5u32).map(|switch| vec![(0, (switch + 1) % 5), (1, (switch + 4) % 5)]).collect();
-        let routes = UpDown::new(ring);
+        let routes = UpDown::new(ring, &Nics::default());
         // From 0 both ways; between 2 and 3, both at depth 2, the link leads down to the larger number.
         assert_eq!(routes.next(0, 2, false).collect::<Vec<_>>(), [(0, 1)]);
         assert_eq!(routes.next(2, 3, false).collect::<Vec<_>>(), [(0, 3)]);
@@ -154,8 +157,8 @@ mod tests {
     fn each_part_of_a_network_has_a_root() {
         let links: Links =
             vec![vec![(0, 1), (1, 1), (2, 1)], vec![(0, 0)], vec![(0, 4)], vec![(0, 4)], vec![(0, 2), (1, 3)]];
-        assert_eq!(downwards(&links), [0, 4, 1, 2, 3]);
-        let routes = UpDown::new(links);
+        assert_eq!(downwards(&links, &Nics::default()), [0, 4, 1, 2, 3]);
+        let routes = UpDown::new(links, &Nics::default());
         assert_eq!(routes.next(2, 3, false).collect::<Vec<_>>(), [(0, 4)]);
         assert_eq!(routes.next(4, 3, false).collect::<Vec<_>>(), [(1, 3)]);
         assert_eq!(routes.next(2, 0, false).count() + routes.next(0, 2, false).count(), 0);

@@ -41,6 +41,8 @@ struct Table {
     routers: Vec<u32>,
     /// By router: the adjacent routers, without endpoints.
     neighbours: Vec<Vec<u32>>,
+    /// By router: true if no route leads through it.
+    barred: Vec<bool>,
     /// \[hops\] By row and row: the distance. Each row is computed at its first use.
     rows: Vec<OnceLock<Box<[u16]>>>,
 }
@@ -119,9 +121,12 @@ impl Table {
             })
         });
         let homes = homes.collect();
+        let nics = switched.map(|network| network.fabric().nics());
+        let is_barred = |node: usize| nics.is_some_and(|nics| node >= ends && nics.bar(node - ends));
+        let barred = (0..nodes).map(is_barred).collect();
         let rows = routers.iter().map(|_| OnceLock::new()).collect();
         let extra = if switched.is_some() { 2 } else { 0 };
-        Self { homes, extra, routers, neighbours: neighbours.collect(), rows }
+        Self { homes, extra, routers, neighbours: neighbours.collect(), barred, rows }
     }
 
     fn hops(&self, from: NodeId, to: NodeId) -> u32 {
@@ -137,6 +142,9 @@ impl Table {
         let mut next = 0;
         while let Some(&here) = reached.get(next) {
             next += 1;
+            if self.barred[here as usize] && next > 1 {
+                continue;
+            }
             let further = hops[here as usize].saturating_add(1);
             for &there in &self.neighbours[here as usize] {
                 if hops[there as usize] == u16::MAX {

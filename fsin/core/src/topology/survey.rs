@@ -3,6 +3,7 @@
 use trgen::NodeId;
 
 use super::flow::Flow;
+use super::switched::Nics;
 use super::{Port, Switched, Topology};
 
 /// Properties of a topology, counted node by node, without formulas.
@@ -60,10 +61,14 @@ impl Survey {
         let degrees = || neighbours.iter().map(Vec::len);
         let ends = topology.endpoints();
         let starts = if topology.is_vertex_transitive() { 1 } else { ends };
+        let nics = Nics::of(topology);
         let mut diameter = 0;
         let mut sum = 0u64;
         for start in 0..starts {
-            let mut distances = distances(&neighbours, start);
+            // From an interface of a host, only its own packets go on to other switches.
+            let home = topology.switched().map(|network| network.fabric().home(NodeId::at(start)).0.index());
+            let ends_at = |node: usize| node >= ends && nics.bar(node - ends) && home != Some(node);
+            let mut distances = distances(&neighbours, start, |node, there| there < ends || !ends_at(node));
             distances.truncate(ends);
             diameter = diameter.max(distances.iter().copied().max().unwrap_or(0));
             sum += distances.into_iter().map(u64::from).sum::<u64>();
@@ -269,7 +274,7 @@ fn cut(arcs: &[Vec<(usize, u64)>], half: usize, endpoints: usize) -> u64 {
 }
 
 /// \[hops\] By node: its distance from `start`, found breadth first.
-fn distances(neighbours: &[Vec<usize>], start: usize) -> Vec<u32> {
+fn distances(neighbours: &[Vec<usize>], start: usize, leads: impl Fn(usize, usize) -> bool) -> Vec<u32> {
     let mut distances = vec![u32::MAX; neighbours.len()];
     distances[start] = 0;
     let mut reached = vec![start];
@@ -277,7 +282,7 @@ fn distances(neighbours: &[Vec<usize>], start: usize) -> Vec<u32> {
     while let Some(&here) = reached.get(next) {
         next += 1;
         for &there in &neighbours[here] {
-            if distances[there] == u32::MAX {
+            if distances[there] == u32::MAX && leads(here, there) {
                 distances[there] = distances[here] + 1;
                 reached.push(there);
             }

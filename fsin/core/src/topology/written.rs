@@ -203,7 +203,11 @@ impl Names {
         let mut next = endpoints;
         let mut switches_to = |last: usize, text: &mut String| {
             for switch in next..last {
-                let kind = if is_called_host(switch) { ", kind=switch" } else { "" };
+                let kind = match network.fabric().nics().contain(switch - endpoints) {
+                    true => ", kind=nic",
+                    false if is_called_host(switch) => ", kind=switch",
+                    false => "",
+                };
                 let _ = writeln!(text, "  {} [endpoints={}{kind}];", names[switch], count[switch]);
             }
             next = next.max(last);

@@ -137,6 +137,8 @@ struct Described {
     routed: usize,
     /// Endpoints that the file names.
     hosts: Vec<String>,
+    /// Hosts with several links, and how many they have.
+    several: Vec<(String, usize)>,
 }
 
 impl Described {
@@ -152,7 +154,16 @@ impl Described {
                 .filter_map(|node| network.name(NodeId::at(node)))
                 .map(str::to_owned)
                 .collect(),
+            several: Vec::new(),
         };
+        for host in (0..network.endpoints()).map(NodeId::at) {
+            if let Some(nic) = network.fabric().nic(host) {
+                let ports = (0..network.fabric().ports()).map(|port| Port(port as u8));
+                let to_switches = ports.filter_map(|port| network.neighbour(nic, port));
+                let links = to_switches.filter(|there| there.index() >= network.endpoints()).count();
+                new.several.push((topology::node_name(topology, host), links));
+            }
+        }
         for node in (0..network.nodes()).map(NodeId::at) {
             for port in (0..network.fabric().ports()).map(|port| Port(port as u8)) {
                 if network.neighbour(node, port).is_some() {
@@ -187,10 +198,25 @@ impl Described {
             [] => String::new(),
             hosts => format!("{} by name: {}{more}", hosts.len(), hosts[..hosts.len().min(MAX_NAMED)].join(", ")),
         };
+        let some = self.several.iter().take(MAX_NAMED).map(|(name, links)| format!("{name} ({links})"));
+        let rate = match self.rates.keys().all(Option::is_none) {
+            true => "; without rates, a host sends and receives what one link carries",
+            false => "",
+        };
+        let more = if self.several.len() > MAX_NAMED { ", ..." } else { "" };
+        let several = match self.several.len() {
+            0 => String::new(),
+            count => format!(
+                "{} with several links, each behind an interface that is a hop: {}{more}{rate}",
+                counted(count, "host", "hosts"),
+                some.collect::<Vec<_>>().join(", ")
+            ),
+        };
         let routed =
             if self.routed == 0 { String::new() } else { counted(self.routed, "link, one way", "links, one way") };
         vec![
             ("hosts", hosts),
+            ("interfaces", several),
             ("link rates", counts(&self.rates, topology::rate_text)),
             ("link delays", counts(&self.delays, delay)),
             ("link queues", counts(&self.queues, |frames| counted(frames, "frame", "frames"))),
@@ -207,8 +233,10 @@ impl Described {
             None => json!({ "ps": null, "links": links }),
         });
         let queues = self.queues.iter().map(|(queue, links)| json!({ "frames": queue, "links": links }));
+        let several = self.several.iter().map(|(name, links)| json!({ "host": name, "links": links }));
         json!({
             "hosts": self.hosts,
+            "hosts_with_several_links": several.collect::<Vec<_>>(),
             "link_rates": rates.collect::<Vec<_>>(),
             "link_delays": delays.collect::<Vec<_>>(),
             "link_queues": queues.collect::<Vec<_>>(),

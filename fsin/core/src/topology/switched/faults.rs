@@ -65,6 +65,7 @@ impl Switched {
             fabric.neighbours[node.index() * fabric.ports + port.index()] = NOWHERE;
         }
         fabric.dead.extend(dead);
+        fabric.update_nics();
         Self { fabric: Arc::new(fabric), ..self.clone() }
     }
 

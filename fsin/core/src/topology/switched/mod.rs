@@ -2,7 +2,8 @@
 //!
 //! Endpoints have the first numbers, followed by the switches. An endpoint has one link, to its switch; where links
 //! lead one way, one to the switch at which its packets enter and one from that at which they leave. It is a router
-//! with one port, so the link to the first switch and the link from the last one are hops like all others.
+//! with one port, so the link to the first switch and the link from the last one are hops like all others. A host with
+//! several links is an endpoint whose switch is its network interface ([`Nics`]).
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -27,6 +28,7 @@ pub(super) mod hyperx;
 mod lattice;
 mod links;
 mod named;
+mod nic;
 mod pace;
 mod plane;
 pub(super) mod rail;
@@ -44,6 +46,7 @@ pub use graph::{Syntax, file, network as network_of_text, parse_rate, rewritten,
 pub use hyperx::Hyperx;
 pub use lattice::{Coordinates, Lattice};
 pub use links::{Attribute, Delay, Destinations, LinkAttributes, Links, Place, Uses};
+pub use nic::Nics;
 pub use pace::{MAX_RATIO, Pace, PacedLink};
 pub use tree::{Stand, Tree};
 
@@ -110,6 +113,8 @@ pub struct Fabric {
     dead: Vec<Ends>,
     /// True if links lead one way.
     is_one_way: bool,
+    /// Switches that are network interfaces of hosts.
+    nics: Nics,
 }
 
 impl Fabric {
@@ -163,6 +168,7 @@ impl Fabric {
             backs: vec![NO_WAY; nodes * ports],
             dead: Vec::new(),
             is_one_way: links.iter().any(|link| link.is_one_way),
+            nics: Nics::default(),
         };
         for (arc, (&colour, &(link, end))) in colours.iter().zip(&directions).enumerate() {
             let (node, place) = links[link].ends[end];

@@ -1,10 +1,11 @@
 //! Planes: several copies of a network, to each of which every host has a link.
 //!
-//! A host (`H3`) has a router of its own (`h3`) with a link to each plane, since a host of a network has one link: a
-//! packet chooses its plane at that router, by the routing of the run, and stays in it. Where rates are given, the link
-//! between host and router carries what all its planes do; without them it is a link like all others.
+//! A host (`H3`) has a network interface (`h3`, [`Nics`](super::Nics)) with a link to each plane, since a host of a
+//! network has one link: a packet chooses its plane at that interface, by the routing of the run, and stays in it.
+//! Where rates are given, the link between host and interface carries what all its planes do; without them it is a link
+//! like all others.
 //!
-//! How it departs from reality: the router of a host costs a hop, at each end.
+//! How it departs from reality: the interface of a host costs a hop, at each end.
 //!
 //! Decision: docs/decisions/0261-butterflies-and-planes.md.
 
@@ -25,8 +26,8 @@ pub(in crate::topology) const RAIL: Row = Row {
     component: Component {
         name: "rail",
         about: "k planes, each a network of its own, and a link of every host to each: rail:k=4,of=(fattree:4,2),rate=100Gb/s; \
-                a packet chooses its plane as the routing chooses among equal links: shortest by credits (vct and wormhole) or load \
-                (flow), ethernet by a hash with ecmp; up*/down* and a spanning tree would use one plane",
+                a packet chooses its plane as the routing chooses among equal links: by credits (vct and wormhole), a hash or load (flow), \
+                ethernet in turn by source and destination, or by a hash with ecmp; a spanning tree uses one plane",
         parameters: &[
             Parameter { name: "k", about: "planes", range: "1 to 128", default: "" },
             Parameter {
@@ -113,7 +114,7 @@ fn parse(given: &str) -> Result<Switched, SpecError> {
         let fastest = of_planes.iter().filter_map(|said| said.rate).max().or(rate);
         let has_delay = delay.is_some() || of_planes.iter().any(|said| said.delay.is_some());
         let own = words(fastest.map(|rate| rate.saturating_mul(planes as u64)), has_delay.then_some("0"));
-        let _ = writeln!(text, "H{host} h{host}{own}");
+        let _ = writeln!(text, "H{host} h{host}{own}\nh{host} kind nic");
     }
     for number in 0..planes {
         let prefix = format!("p{number}");

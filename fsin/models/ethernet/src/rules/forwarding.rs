@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use fsin_core::route::{FAR, Links, RouteTable, Routers, distances};
-use fsin_core::topology::switched::Destinations;
+use fsin_core::route::{FAR, Links, RouteTable, Routers, distances_past};
+use fsin_core::topology::switched::{Destinations, Nics};
 use fsin_core::topology::{Port, Topology};
 use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
@@ -134,9 +134,9 @@ impl Tables {
             }
             Kind::Static { columns, width, sets, ports, homes, .. } => {
                 let mut new = Sets { width: *width, sets: vec![0; sets.len()], ..Sets::default() };
-                let links = links(wiring, alive);
+                let between = Between::new(wiring, alive);
                 for (column, goal) in goals(wiring, columns) {
-                    new.shortest_paths(wiring, &links, goal, column as usize, params.ecmp);
+                    new.shortest_paths(wiring, &between, goal, column as usize, params.ecmp);
                 }
                 (*sets, *ports) = (new.sets, new.ports);
                 *homes = self::homes(wiring, alive);
@@ -172,9 +172,9 @@ impl Tables {
                 let (mut shortest, mut taken) = (vec![false; wiring.links.len()], vec![false; wiring.links.len()]);
                 let mut starts = vec![false; wiring.switches];
                 (0..wiring.hosts).for_each(|host| starts[wiring.home(host).0] = true);
-                let links = links(wiring, alive);
+                let between = Between::new(wiring, alive);
                 for (column, goal) in goals(wiring, columns) {
-                    let hops = distances(&links, goal, |_, _| true);
+                    let hops = between.hops_to(goal);
                     let mut order: Vec<usize> =
                         (0..wiring.switches).filter(|&at| hops[at] != FAR && at != goal).collect();
                     order.sort_unstable_by_key(|&at| Reverse(hops[at]));
@@ -183,7 +183,7 @@ impl Tables {
                     for switch in order {
                         let next = |port: usize| wiring.links[port].device as usize - first;
                         if reached[switch] {
-                            for (port, next) in nearer(&links, &hops, switch) {
+                            for (port, next) in between.nearer(&hops, switch, goal) {
                                 (shortest[port as usize], reached[next as usize]) = (true, true);
                             }
                         }
@@ -273,14 +273,31 @@ fn homes(wiring: &Wiring, alive: &Alive) -> Vec<(u32, u32)> {
     homes.map(|(switch, port)| (switch as u32, if alive.is_dead(port) { NONE } else { port as u32 })).collect()
 }
 
-/// By switch: its links to other switches that are alive.
-fn links(wiring: &Wiring, alive: &Alive) -> Links {
-    wiring.links_between_switches(|port| !alive.is_dead(port))
+/// The links between switches that are alive, and the switches that are network interfaces.
+struct Between {
+    links: Links,
+    /// Interfaces forward only where nothing else connects what is alive.
+    nics: Nics,
 }
 
-/// The ports of a switch that lead nearer to the goal of `hops`, each with the switch at the other end.
-fn nearer<'a>(links: &'a Links, hops: &'a [u16], switch: usize) -> impl Iterator<Item = (u32, u32)> + 'a {
-    links[switch].iter().copied().filter(move |&(_, next)| hops[next as usize] < hops[switch])
+impl Between {
+    fn new(wiring: &Wiring, alive: &Alive) -> Self {
+        let links = wiring.links_between_switches(|port| !alive.is_dead(port));
+        let near = |switch: usize| links[switch].iter().map(|&(_, next)| next as usize).collect();
+        let nics = wiring.nics.among((0..wiring.hosts).map(|host| wiring.home(host).0), near);
+        Self { links, nics }
+    }
+
+    /// \[hops\] By switch: its distance to switch `goal`; [`FAR`] where it cannot be reached.
+    fn hops_to(&self, goal: usize) -> Vec<u16> {
+        distances_past(&self.links, &self.nics, goal)
+    }
+
+    /// The ports of a switch that lead nearer to the goal of `hops`, each with the switch at the other end.
+    fn nearer(&self, hops: &[u16], switch: usize, goal: usize) -> impl Iterator<Item = (u32, u32)> {
+        let is_nearer = move |next: usize| hops[next] < hops[switch] && self.nics.admit(next, goal);
+        self.links[switch].iter().copied().filter(move |&(_, next)| is_nearer(next as usize))
+    }
 }
 
 /// Builds the tables of static forwarding.
@@ -319,19 +336,29 @@ impl Sets {
     }
 
     /// Fills a column with shortest paths to switch `goal`: every port that leads one hop nearer if `all`, else the one
-    /// with the lowest number.
-    fn shortest_paths(&mut self, wiring: &Wiring, links: &Links, goal: usize, column: usize, all: bool) {
-        let hops = distances(links, goal, |_, _| true);
+    /// with the lowest number. Interfaces of hosts take turns then, by their number and that of the column, so that hosts
+    /// send and receive on all their links.
+    fn shortest_paths(&mut self, wiring: &Wiring, between: &Between, goal: usize, column: usize, all: bool) {
+        let hops = between.hops_to(goal);
         for switch in 0..wiring.switches {
             let keeps = |next: u32| {
                 let [here, there, home] = [switch, next as usize, goal].map(|at| NodeId::at(wiring.hosts + at));
                 wiring.rails.as_ref().is_none_or(|rails| rails.keep(here, there, home))
             };
-            let all_nearer = || nearer(links, &hops, switch);
+            let all_nearer = || between.nearer(&hops, switch, goal);
             // Dead links may leave none that keeps to the rule.
             let keep_to_rule = wiring.rails.is_some() && all_nearer().any(|(_, next)| keeps(next));
-            let found = all_nearer().filter(|&(_, next)| !keep_to_rule || keeps(next));
-            let ports = found.map(|(port, _)| port).take(if all { usize::MAX } else { 1 }).collect();
+            let mut found: Vec<(u32, u32)> = all_nearer().filter(|&(_, next)| !keep_to_rule || keeps(next)).collect();
+            if !all && !found.is_empty() {
+                let mut turn = 0;
+                if between.nics.contain(switch) {
+                    // In the order of the switches that they lead to, which all interfaces have in common.
+                    found.sort_by_key(|&(port, next)| (next, port));
+                    turn = (switch + column) % found.len();
+                }
+                found = vec![found[turn]];
+            }
+            let ports = found.into_iter().map(|(port, _)| port).collect();
             self.sets[switch * self.width + column] = self.set(ports);
         }
     }
@@ -379,9 +406,9 @@ impl<'a> Builder<'a> {
             new.resize(switches.len())?;
             let mut switches: Vec<(usize, u32)> = switches.into_iter().collect();
             switches.sort_unstable();
-            let links = links(wiring, alive);
+            let between = Between::new(wiring, alive);
             for (switch, column) in switches {
-                new.sets.shortest_paths(wiring, &links, switch, column as usize, params.ecmp);
+                new.sets.shortest_paths(wiring, &between, switch, column as usize, params.ecmp);
             }
         }
         Ok(new)

@@ -1,9 +1,11 @@
 //! The spanning tree that cuts loops.
 //!
-//! It is that of IEEE 802.1D (clause 17, RSTP). The root is the switch of lowest number;
-//! each other switch has a root port, that of the least path cost, then of the lowest switch at the other end, then of
+//! It is that of IEEE 802.1D (clause 17, RSTP). The root is the switch of lowest number that is no network interface of
+//! a host; each other switch has a root port, that of the least path cost, then of the lowest switch at the other end, then of
 //! the lowest port there; a link of which neither end is a root port is blocked. The cost of a link is 20 Tb/s over its
-//! data rate (table 17-3). Switches begin with this tree: its messages are not simulated.
+//! data rate (table 17-3). The tree leads through interfaces of hosts only to switches that it does not reach otherwise,
+//! as if links from them had a higher cost than all others. Switches begin with this tree: its messages are not
+//! simulated.
 
 use super::alive::Alive;
 use super::frame::NONE;
@@ -20,11 +22,13 @@ pub(crate) fn spanning(wiring: &Wiring, alive: &Alive) -> Vec<bool> {
     let mut known = vec![false; wiring.switches];
     let mut candidates = std::collections::BinaryHeap::new();
     // Where links are dead, each part of the network has a tree of its own.
-    for root in 0..wiring.switches {
+    let is_nic = |&switch: &usize| wiring.nics.contain(switch);
+    let roots = (0..wiring.switches).filter(|switch| !is_nic(switch)).chain((0..wiring.switches).filter(is_nic));
+    for root in roots {
         if !known[root] {
-            candidates.push(std::cmp::Reverse((0, root, NONE, root, NONE)));
+            candidates.push(std::cmp::Reverse((0, 0, root, NONE, root, NONE)));
         }
-        while let Some(std::cmp::Reverse((cost, _, _, switch, root_port))) = candidates.pop() {
+        while let Some(std::cmp::Reverse((passed, cost, _, _, switch, root_port))) = candidates.pop() {
             if std::mem::replace(&mut known[switch], true) {
                 continue;
             }
@@ -32,13 +36,14 @@ pub(crate) fn spanning(wiring: &Wiring, alive: &Alive) -> Vec<bool> {
                 forwards[root_port as usize] = true;
                 forwards[wiring.links[root_port as usize].peer as usize] = true;
             }
+            let passed = passed + u32::from(is_nic(&switch));
             for port in wiring.ports(first + switch) {
                 let link = &wiring.links[port];
                 if link.is_to_switch && !alive.is_dead(port) {
                     let cost = cost + (REFERENCE / link.rate).max(1);
                     let there = link.device as usize - first;
-                    // In the order of preference: cost, the switch nearer the root, its port.
-                    candidates.push(std::cmp::Reverse((cost, switch, port as u32, there, link.peer)));
+                    // In the order of preference: interfaces on the way, cost, the switch nearer the root, its port.
+                    candidates.push(std::cmp::Reverse((passed, cost, switch, port as u32, there, link.peer)));
                 }
             }
         }

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use fsin_core::capture::{Interface, Place};
-use fsin_core::topology::switched::{Attribute, Delay, LinkAttributes, Rails, Switched, Uses};
+use fsin_core::topology::switched::{Attribute, Delay, LinkAttributes, Nics, Rails, Switched, Uses};
 use fsin_core::topology::{Port, Topology};
 use fsin_core::wiring;
 use trgen::catalog::{ErrorKind, SpecError};
@@ -82,6 +82,8 @@ pub(crate) struct Wiring {
     pub(crate) links: Vec<Link>,
     /// The rule for changes of rails of a machine of two levels.
     pub(crate) rails: Option<Arc<Rails>>,
+    /// The switches that are network interfaces of hosts.
+    pub(crate) nics: Nics,
     /// \[frames\] By port: room of its queue. Kept apart from the links, each of which fills a cache line.
     pub(crate) rooms: Vec<u32>,
 }
@@ -110,7 +112,7 @@ impl Wiring {
             rooms.push(room);
         }
         let rails = topology.switched().and_then(Switched::rails).cloned();
-        Ok(Self { ports, links, rails, rooms })
+        Ok(Self { ports, links, rails, nics: Nics::of(topology), rooms })
     }
 
     /// A port as users know it.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use fsin_core::failures::parts;
 use fsin_core::route::proof::ChannelGraph;
 use fsin_core::route::{ShortestPaths, UpDown};
+use fsin_core::topology::switched::Nics;
 use fsin_core::topology::{Port, Topology};
 use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
@@ -77,9 +78,12 @@ impl Routes {
         if let Some(network) = topology.switched() {
             network.check_rails(&phrase![["network" => "myrinet"]])?;
         }
+        let links = wires.links_between_switches(is_left);
+        let near = |switch: usize| links[switch].iter().map(|&(_, next)| next as usize).collect();
+        let nics = Nics::of(&**topology).among((0..wires.hosts).map(|host| wires.home(host).0), near);
         let scheme = match params.routing {
-            Routing::UpDown => Scheme::UpDown(UpDown::new(wires.links_between_switches(is_left))),
-            Routing::Shortest => Scheme::Shortest(ShortestPaths::new(wires.links_between_switches(is_left))),
+            Routing::UpDown => Scheme::UpDown(UpDown::new(links, &nics)),
+            Routing::Shortest => Scheme::Shortest(ShortestPaths::new(links, nics)),
             Routing::DimensionOrder if !params.timetable.is_empty() => {
                 let what = phrase![["routing" => params.routing.name()], " cannot avoid dead links"];
                 let remedy = phrase!["use ", ["routing" => "updown"], ", which goes round them"];

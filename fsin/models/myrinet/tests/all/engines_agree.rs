@@ -30,7 +30,7 @@ struct Case {
     seed: u64,
 }
 
-const PLACES: [&str; 9] = [
+const PLACES: [&str; 10] = [
     "fattree:2,1",
     "fattree:6,1",
     "fattree:3,2",
@@ -40,6 +40,7 @@ const PLACES: [&str; 9] = [
     "dragonfly:p=1,a=3,h=1",
     "hyperx:3x2:2",
     "slimtree:4,2,2",
+    "rail:k=2,of=(fattree:2,2)",
 ];
 
 prop_compose! {
@@ -211,11 +212,28 @@ proptest! {
 
     #[test]
     fn engines_agree_about_links_that_fail(case in case(), draws in prop::collection::vec(any::<u64>(), 1..8)) {
-        let topology = place(case.topology);
-        let span = case.rounds * case.step / 4 + 1;
-        let timetable = Timetable::new(failures::drawn(&*topology, &draws, span), &topology);
-        agree(&Case { params: Params { timetable, faults: 0, ..case.params.clone() }, ..case })?;
+        agree(&with_failures(case, &draws))?;
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 5_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    #[ignore = "minutes"]
+    fn engines_agree_about_links_that_fail_five_thousand_times(
+        case in case(), draws in prop::collection::vec(any::<u64>(), 1..8),
+    ) {
+        agree(&with_failures(case, &draws))?;
+    }
+}
+
+/// A case with failures and repairs of links and nodes.
+fn with_failures(case: Case, draws: &[u64]) -> Case {
+    let topology = place(case.topology);
+    let span = case.rounds * case.step / 4 + 1;
+    let timetable = Timetable::new(failures::drawn(&*topology, draws, span), &topology);
+    Case { params: Params { timetable, faults: 0, ..case.params.clone() }, ..case }
 }
 
 /// The drawn networks do stop, and do lose packets: what agrees is not idle.

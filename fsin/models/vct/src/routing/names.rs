@@ -46,7 +46,6 @@ impl Routing {
             Serves::Grids => topology.kind == Kind::Grid,
             Serves::Direct => matches!(topology.kind, Kind::Grid | Kind::Direct),
             Serves::Switched => topology.kind == Kind::Switched,
-            Serves::OnePlane => topology.kind == Kind::Switched && topology.component.name != "rail",
             Serves::Only(names) => names.contains(&topology.component.name),
         })
     }
@@ -119,7 +118,6 @@ impl Routing {
             Serves::Grids => "torus, mesh and hypercube".to_owned(),
             Serves::Direct => "direct networks".to_owned(),
             Serves::Switched => "networks of switches".to_owned(),
-            Serves::OnePlane => "networks of switches of one plane".to_owned(),
             Serves::Only(names) => in_words(names, "and"),
         }
     }

@@ -35,8 +35,6 @@ pub enum Serves {
     Only(&'static [&'static str]),
     /// All networks of switches.
     Switched,
-    /// The same, but networks of several planes, where it would use one of them.
-    OnePlane,
 }
 
 /// \[channels\] Virtual channels that a routing needs.

@@ -68,6 +68,7 @@ const PLACES: &[(&str, &[Routing])] = &[
     ("rrg:s=8,d=3,p=2", &[Routing::UPDOWN, Routing::SHORTEST]),
     ("fly:2,3", &[Routing::DESTINATION_TAG]),
     ("fly:3,2", &[Routing::DESTINATION_TAG]),
+    ("rail:k=2,of=(fattree:2,2)", &[Routing::UPDOWN, Routing::SHORTEST]),
 ];
 
 prop_compose! {
@@ -288,6 +289,20 @@ proptest! {
         draws in prop::collection::vec(any::<u64>(), 1..8),
     ) {
         // Butterflies have one route for each pair.
+        prop_assume!(!case.topology.starts_with("fly"));
+        agree(&with_failures(case, routing, &draws))?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 5_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    #[ignore = "minutes"]
+    fn engines_agree_about_links_that_fail_five_thousand_times(
+        case in prop_oneof![1 => case(), 1 => paced()], routing in avoiding(),
+        draws in prop::collection::vec(any::<u64>(), 1..8),
+    ) {
         prop_assume!(!case.topology.starts_with("fly"));
         agree(&with_failures(case, routing, &draws))?;
     }

@@ -120,6 +120,10 @@ pub(super) fn property(
     if let Some(row) = ROWS.iter().find(|row| row.item == item && is_own(row)) {
         return Ok(Some(row.property));
     }
+    // The name of a graph, and the number of a parallel edge, as networkx and its DOT writers give them.
+    if matches!((name.as_str(), item), ("name", Item::Graph) | ("key", Item::Edge)) {
+        return Ok(None);
+    }
     if name == "comment" && item == Item::Edge {
         return Ok(Some(Property::Routes));
     }

@@ -9,7 +9,7 @@ use super::statement::{Attributes, Item, Places, Word};
 /// Attributes of a node, each with its offset.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct OfNode {
-    pub(super) is_host: Option<(bool, usize)>,
+    pub(super) kind: Option<(Kind, usize)>,
     pub(super) endpoints: Option<(u32, usize)>,
 }
 
@@ -37,6 +37,15 @@ pub(super) struct Written<T> {
     pub(super) at: usize,
 }
 
+/// Kinds of nodes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Host,
+    Switch,
+    /// The network interface of a host with several links.
+    Nic,
+}
+
 /// Directions of an edge, as Graphviz draws them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Direction {
@@ -48,19 +57,20 @@ pub(super) enum Direction {
 impl OfNode {
     /// These attributes, and those of `other` where these are not given.
     pub(super) fn or(self, other: Self) -> Self {
-        Self { is_host: self.is_host.or(other.is_host), endpoints: self.endpoints.or(other.endpoints) }
+        Self { kind: self.kind.or(other.kind), endpoints: self.endpoints.or(other.endpoints) }
     }
 
     pub(super) fn read(&mut self, places: &Places<'_>, attributes: &Attributes<'_>) -> Result<(), SpecError> {
         for (key, value) in attributes {
             match attribute::property(places, Item::Node, key, value)? {
                 Some(Property::Kind) => {
-                    let is_host = match &*value.text {
-                        "host" => true,
-                        "switch" | "router" => false,
-                        _ => return Err(misread(places, Item::Node, key, value, "neither host nor switch")),
+                    let kind = match &*value.text {
+                        "host" => Kind::Host,
+                        "switch" | "router" => Kind::Switch,
+                        "nic" => Kind::Nic,
+                        _ => return Err(misread(places, Item::Node, key, value, "neither host nor switch nor nic")),
                     };
-                    self.is_host = Some((is_host, key.at));
+                    self.kind = Some((kind, key.at));
                 }
                 Some(_) => self.endpoints = Some((attribute::number(places, Item::Node, key, value)?, key.at)),
                 None => {}

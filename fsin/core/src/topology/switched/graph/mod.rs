@@ -35,7 +35,7 @@ pub(in crate::topology) const GRAPH: Row = Row {
         name: "graph",
         about: "hosts, switches and links of a file: lines `A B` of links both ways, DOT, directed or not, CSV, an edge list, \
                 node-link JSON, GraphML or GML of networkx and others, a platform of SimGrid, a list of ns-3, BookSim's anynet, or a \
-                topology of htsim, known by how it begins. Nodes named H... are hosts, and all others switches, but for kind=switch or kind=host; endpoints and switches are numbered in \
+                topology of htsim, known by how it begins. Nodes named H... are hosts, and all others switches, but for kind=switch or kind=host; a host may have several links; endpoints and switches are numbered in \
                 order of first appearance. `fsin topology graph:FILE` says what was understood",
         parameters: &[
             Parameter { name: "file", about: "path of the file", range: "up to 4096 switches", default: "" },
@@ -115,7 +115,10 @@ fn described(text: &str, spec: String, endpoints: Option<u32>, is_duplex: bool) 
             return Err(SpecError::new(ErrorKind::Meaningless, what, "leave it out: it is for platforms of SimGrid"));
         }
         Some(read) => read(text, &places)?,
-        None => list::parse(text, &places)?,
+        None => {
+            formats::check_not_foreign(text, &places)?;
+            list::parse(text, &places)?
+        }
     };
     Description::read(&graph, &places)?.build(spec, endpoints)
 }

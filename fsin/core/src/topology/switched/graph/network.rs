@@ -1,10 +1,11 @@
 //! The meaning of a description, whatever its syntax: its statements as a network.
 //!
 //! A node is a host if it says `kind=host`, or if its name begins with H and it does not say `kind=switch`; all others
-//! are switches. A switch has as many endpoints as it says, or a default says (`node [endpoints=4]`, then that of the
-//! specification); else one, or none in a graph with hosts. Endpoints and switches are numbered in the order in which
-//! the nodes first appear. An edge is a link both ways, or one direction of a link that needs an edge back: of parallel
-//! edges, the first of each direction belong together.
+//! are switches, and with `kind=nic` network interfaces of hosts. A host with several links gets such an interface. A
+//! switch has as many endpoints as it says, or a default says (`node [endpoints=4]`, then that of the specification);
+//! else one, or none in a graph with hosts. Endpoints and switches are numbered in the order in which the nodes first
+//! appear, interfaces that a host gets after them. An edge is a link both ways, or one direction of a link that needs
+//! an edge back: of parallel edges, the first of each direction belong together.
 //!
 //! Decision: docs/decisions/0140-one-description-of-a-network.md.
 
@@ -15,10 +16,10 @@ use std::sync::Arc;
 use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
 
-use super::super::links::{Attribute, Given, Links, Routes, Set};
+use super::super::links::{Attribute, Delay, Given, Links, Routes, Set};
 use super::super::{Fabric, Link, Switched, check_nodes};
 use super::attribute::{self, refusal, short};
-use super::given::{Direction, OfEdge, OfNode, Written};
+use super::given::{Direction, Kind, OfEdge, OfNode, Written};
 use super::statement::{Edge, End, Graph, Item, Places, Statement, Word};
 use super::{MAX_SWITCHES, Unplanned};
 
@@ -236,7 +237,13 @@ impl<'a> Description<'a> {
     /// True for a host.
     fn is_host(&self, node: usize) -> bool {
         let Node { name, own, usual, .. } = &self.nodes[node];
-        own.or(*usual).is_host.map_or_else(|| name.starts_with('H'), |(is_host, _)| is_host)
+        own.or(*usual).kind.map_or_else(|| name.starts_with('H'), |(kind, _)| kind == Kind::Host)
+    }
+
+    /// True for a network interface.
+    fn is_nic(&self, node: usize) -> bool {
+        let Node { own, usual, .. } = &self.nodes[node];
+        own.or(*usual).kind.is_some_and(|(kind, _)| kind == Kind::Nic)
     }
 
     /// Pairs of edges that make a link, in the order of the first of them.
@@ -283,16 +290,19 @@ impl<'a> Description<'a> {
 
     /// The network. `endpoints` is the number of endpoints of a switch that says nothing of its own, where the
     /// specification gives it.
-    pub(super) fn build(&self, spec: String, endpoints: Option<u32>) -> Result<Switched, SpecError> {
+    pub(super) fn build(mut self, spec: String, endpoints: Option<u32>) -> Result<Switched, SpecError> {
+        if self.nodes.is_empty() {
+            let what = format!("`{spec}` has no switches");
+            return Err(SpecError::new(ErrorKind::Malformed, what, "write a line `A B` for each link"));
+        }
+        let mut full = self.links()?;
+        self.check(&full)?;
+        self.add_nics(&mut full)?;
         let hosts = (0..self.nodes.len()).filter(|&node| self.is_host(node)).count();
         let switches = self.nodes.len() - hosts;
         if switches > MAX_SWITCHES {
             let what = format!("`{spec}` has {switches} switches");
             return Err(SpecError::new(ErrorKind::TooLarge, what, format!("use at most {MAX_SWITCHES}")));
-        }
-        if self.nodes.is_empty() {
-            let what = format!("`{spec}` has no switches");
-            return Err(SpecError::new(ErrorKind::Malformed, what, "write a line `A B` for each link"));
         }
         let usual = endpoints.unwrap_or(u32::from(hosts == 0));
         let own = self.endpoints(usual)?;
@@ -317,14 +327,15 @@ impl<'a> Description<'a> {
             places[node as usize] += 1;
             (node, places[node as usize] - 1)
         };
-        let full = self.links()?;
         let mut links: Vec<Link> =
             homes.iter().map(|&(endpoint, switch)| Link::new([next(endpoint), next(switch)])).collect();
         links.extend(full.iter().map(|link| Link::new(link.ends.map(|node| next(numbers[node as usize])))));
-        self.check(&full)?;
         let network = Switched::new(spec, count as usize, nodes, &links, None, Unplanned)?;
         let described = self.described(&network.fabric, &full, &links[homes.len()..], &numbers)?;
-        let mut network = Switched { names, links: Some(Arc::new(described)), ..network };
+        let mut nics = vec![false; nodes];
+        (0..self.nodes.len()).for_each(|node| nics[numbers[node] as usize] = self.is_nic(node));
+        let mut network =
+            Switched { names, links: Some(Arc::new(described)), ..network }.with_nics(|node| nics[node.index()]);
         let dead =
             full.iter().zip(&links[homes.len()..]).filter(|(link, _)| self.sets[link.sets[0] as usize].is_dead());
         let dead: Vec<_> = dead
@@ -361,10 +372,61 @@ impl<'a> Description<'a> {
         self.nodes.iter().enumerate().map(of).collect()
     }
 
-    /// Checks that hosts have one link each, to a switch, that both directions of links are dead or alive, and that the
+    /// Gives each host with several links a network interface, from which they lead. The link between both has the rate
+    /// of all of them, if they have rates, and no delay.
+    fn add_nics(&mut self, links: &mut Vec<FullLink>) -> Result<(), SpecError> {
+        let mut own: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (number, link) in links.iter().enumerate() {
+            let hosts = link.ends.iter().filter(|&&node| self.is_host(node as usize));
+            hosts.for_each(|&host| own.entry(host).or_default().push(number));
+        }
+        own.retain(|_, links| links.len() > 1);
+        for (host, own) in own {
+            let Node { name, at, .. } = self.nodes[host as usize].clone();
+            let nic = self.nodes.len() as u32;
+            let free = std::iter::once(format!("{name}.nic")).chain((2..).map(|number| format!("{name}.nic{number}")));
+            let called = free.into_iter().find(|name| !self.known.contains_key(name)).unwrap_or_default();
+            self.known.insert(called.clone(), nic);
+            let is = OfNode { kind: Some((Kind::Nic, at)), endpoints: Some((0, at)) };
+            self.nodes.push(Node { name: called, at, own: is, usual: OfNode::default() });
+            let mut sets = [0; 2];
+            for (direction, set) in sets.iter_mut().enumerate() {
+                let given = own.iter().map(|&number| {
+                    let FullLink { ends, sets, .. } = links[number];
+                    let leaves = usize::from(ends[0] != host);
+                    self.sets[sets[leaves ^ direction] as usize].rate.as_ref()
+                });
+                let rates: Vec<&Written<u64>> = given.flatten().collect();
+                if !rates.is_empty() && rates.len() < own.len() {
+                    let what = format!("some links of host `{}` have a rate, and others none", short(&name));
+                    return Err(self.refusal(
+                        at,
+                        what,
+                        "give all of them a rate, or none: they are those of its interface",
+                    ));
+                }
+                let rate = rates.first().map(|first| Written {
+                    value: rates.iter().fold(0, |sum: u64, rate| sum.saturating_add(rate.value)),
+                    key: first.key.clone(),
+                    text: first.text.clone(),
+                    at: first.at,
+                });
+                let none = Written { value: Delay::Cycles(0), key: "delay".to_owned(), text: "0".to_owned(), at };
+                *set = self.sets.len() as u32;
+                self.sets.push(OfEdge { rate, delay: Some(none), ..OfEdge::default() });
+            }
+            for number in own {
+                links[number].ends.iter_mut().filter(|end| **end == host).for_each(|end| *end = nic);
+            }
+            let order = (self.edges.len() + links.len()) as u32;
+            links.push(FullLink { ends: [host, nic], sets, order: [order; 2], is_both_ways: true, at: at as u32 });
+        }
+        Ok(())
+    }
+
+    /// Checks that hosts have links to switches alone, that both directions of links are dead or alive, and that the
     /// network hangs together.
     fn check(&self, links: &[FullLink]) -> Result<(), SpecError> {
-        let mut degree = vec![0u32; self.nodes.len()];
         for link in links {
             let [one, other] = link.ends.map(|node| node as usize);
             let name = |node: usize| short(&self.nodes[node].name);
@@ -373,8 +435,10 @@ impl<'a> Description<'a> {
                 let remedy = "put a switch between them, or say kind=switch: a node whose name begins with H is a host";
                 return Err(self.refusal(self.nodes[other].at, what, remedy));
             }
-            degree[one] += 1;
-            degree[other] += 1;
+            if self.is_nic(one) && self.is_nic(other) {
+                let what = format!("network interfaces `{}` and `{}` are linked", name(one), name(other));
+                return Err(self.refusal(self.nodes[other].at, what, "put a switch between them"));
+            }
             let [there, back] = link.sets.map(|set| &self.sets[set as usize]);
             if there.is_dead() != back.is_dead() {
                 let at = there.dead.iter().chain(&back.dead).next().map_or(0, |given| given.at);
@@ -382,10 +446,9 @@ impl<'a> Description<'a> {
                 return Err(refusal(self.places, at, ErrorKind::Unsupported, what, "say dead=true of both directions"));
             }
         }
-        if let Some(host) = (0..self.nodes.len()).find(|&node| self.is_host(node) && degree[node] != 1) {
-            let what = format!("host `{}` has {} links", short(&self.nodes[host].name), degree[host]);
-            let remedy = "give each host one link, or say kind=switch: a node whose name begins with H is a host";
-            return Err(self.refusal(self.nodes[host].at, what, remedy));
+        if links.is_empty() && self.is_host(0) {
+            let what = format!("host `{}` has no link", short(&self.nodes[0].name));
+            return Err(self.refusal(self.nodes[0].at, what, "link it to a switch"));
         }
         let plain: Vec<(u32, u32)> = links.iter().map(|link| (link.ends[0], link.ends[1])).collect();
         if let Some(apart) = unreached(self.nodes.len(), &plain) {

@@ -222,7 +222,8 @@ fn bad_files_say_where_and_what_would_do() {
             "line 1, column 17: no edge leads back from `S` to `H0`",
             "each direction",
         ),
-        ("digraph { H0 -> S; S -> H0; H0 -> T; T -> H0 }", "host `H0` has 2 links", "one link"),
+        ("graph { H0 }", "host `H0` has no link", "to a switch"),
+        ("H0 a rate 1Gb/s\nH0 b\nH1 a\na b", "line 1, column 1: some links of host `H0` have a rate", "all of them"),
         (
             "digraph { H0 -> S; S -> H0 [comment=\"H7\"] }",
             "column 29: comment of an edge names `H7`, which is no host",

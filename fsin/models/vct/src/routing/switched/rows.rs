@@ -77,7 +77,7 @@ pub(in crate::routing) static FLY: Row =
 
 pub(in crate::routing) static UPDOWN: Row = Row {
     dead_links: true,
-    ..open("graph:updown", &["up-down", "up*/down*", "updown"], Serves::OnePlane, &rows::UPDOWN)
+    ..open("graph:updown", &["up-down", "up*/down*", "updown"], Serves::Switched, &rows::UPDOWN)
 };
 pub(in crate::routing) static SHORTEST: Row = Row {
     dead_links: true,

@@ -2,7 +2,8 @@
 //!
 //! Two columns name the ends of a link (`source` and `target`, also `from` and `to`, `src` and `dst`, `u` and `v`), and
 //! each further column is an attribute of links; an empty value gives none. A column `directed` says for each row
-//! whether it is one direction of a link.
+//! whether it is one direction of a link; so does `Type` of Gephi, whose `Id` and `Label` are left out. Semicolons or
+//! tabs may stand for the commas.
 
 use csv::{Position, ReaderBuilder, StringRecord};
 use trgen::catalog::{ErrorKind, SpecError};
@@ -15,20 +16,34 @@ const FORM: &str = "begin with the names of the columns, as in `source,target,ra
                     `s1,s2,10Gb/s,4us`";
 
 /// Names of the columns of both ends.
-const ENDS: [[&str; 6]; 2] = [["source", "from", "src", "u", "node1", "a"], ["target", "to", "dst", "v", "node2", "b"]];
+const ENDS: [[&str; 5]; 2] = [["source", "from", "src", "node1", "u"], ["target", "to", "dst", "node2", "v"]];
 
-/// True for a text whose first line consists of words between commas.
+/// True for a text whose first line consists of words between commas, or of names of columns between semicolons or
+/// tabs.
 pub(super) fn begins(text: &str) -> bool {
-    let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
-    first.is_some_and(|line| {
-        line.contains(',') && line.split(',').all(|name| !name.trim().contains(char::is_whitespace))
-    })
+    separator(text).is_some()
+}
+
+/// What separates the values of a text that begins as a list of this kind.
+fn separator(text: &str) -> Option<u8> {
+    let first = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#'))?;
+    let names = |by: u8| first.split(char::from(by)).map(str::trim);
+    // Tabs, and even semicolons, may stand in lines of other formats: `u` and `v` are not enough.
+    let is_header = |by: &u8| {
+        let is_known = |ends: &[&str]| names(*by).any(|name| ends[..4].contains(&name.to_ascii_lowercase().as_str()));
+        ENDS.iter().all(|ends| is_known(ends))
+    };
+    if first.contains(',') && names(b',').all(|name| !name.contains(char::is_whitespace)) {
+        return Some(b',');
+    }
+    [b';', b'\t'].into_iter().find(is_header)
 }
 
 /// The statements of a list.
 pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>, SpecError> {
-    let mut reader =
-        ReaderBuilder::new().has_headers(false).comment(Some(b'#')).trim(csv::Trim::All).from_reader(text.as_bytes());
+    let mut reader = ReaderBuilder::new();
+    reader.has_headers(false).comment(Some(b'#')).trim(csv::Trim::All).delimiter(separator(text).unwrap_or(b','));
+    let mut reader = reader.from_reader(text.as_bytes());
     let mut columns: Option<Header<'a>> = None;
     let mut builder = Builder::default();
     let mut record = StringRecord::new();
@@ -47,22 +62,30 @@ pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>,
         };
         let value = |column: usize| fields[column].clone();
         for &end in ends {
-            if fields[end].text.is_empty() {
-                return Err(malformed(places, fields[end].at, format!("no {}", short(&names[end].text)), FORM));
+            let given = &fields[end];
+            if given.text.is_empty() {
+                return Err(malformed(places, given.at, format!("no {}", short(&names[end].text)), FORM));
+            }
+            if ends.iter().any(|&end| names[end].text == given.text) {
+                let what =
+                    format!("`{}` is a node here, and the name of a column in the first line", short(&given.text));
+                return Err(malformed(places, given.at, what, FORM));
             }
         }
         let is_directed = match directed.map(value) {
             None => false,
             Some(given) => match &*given.text.to_ascii_lowercase() {
-                "" | "false" | "0" | "no" => false,
-                "true" | "1" | "yes" => true,
+                "" | "false" | "0" | "no" | "undirected" => false,
+                "true" | "1" | "yes" | "directed" => true,
                 _ => {
-                    let what = format!("directed={} is neither true nor false", short(&given.text));
+                    let what = format!("{} as a direction is neither true nor false", short(&given.text));
                     return Err(malformed(places, given.at, what, "write true or false"));
                 }
             },
         };
-        let is_attribute = |column: &usize| !ends.contains(column) && Some(*column) != *directed;
+        let is_remark =
+            |column: usize| ["id", "label"].iter().any(|name| names[column].text.eq_ignore_ascii_case(name));
+        let is_attribute = |column: &usize| !ends.contains(column) && Some(*column) != *directed && !is_remark(*column);
         let attributes = (0..names.len()).filter(is_attribute).filter(|&column| !fields[column].text.is_empty());
         let attributes = attributes.map(|column| (word(names[column].text.clone(), fields[column].at), value(column)));
         builder.edge([value(ends[0]), value(ends[1])], is_directed, attributes.collect());
@@ -80,9 +103,13 @@ fn header<'a>(names: Vec<Word<'a>>, places: &Places<'_>) -> Result<Header<'a>, S
         let what = format!("two columns are called `{}`", short(&names[again].text));
         return Err(refusal(places, names[again].at, ErrorKind::Conflict, what, "give each column a name of its own"));
     }
+    if let Some(nameless) = names.iter().find(|name| name.text.is_empty()) {
+        let remedy = "give it one, or leave the column out: pandas writes none with `to_csv(..., index=False)`";
+        return Err(malformed(places, nameless.at, "a column has no name", remedy));
+    }
     let of = |known: &[&str]| plain.iter().position(|name| known.contains(&name.as_str()));
     match (of(&ENDS[0]), of(&ENDS[1])) {
-        (Some(source), Some(target)) => Ok((names, [source, target], of(&["directed"]))),
+        (Some(source), Some(target)) => Ok((names, [source, target], of(&["directed"]).or_else(|| of(&["type"])))),
         _ => Err(malformed(places, names.first().map_or(0, |name| name.at), "no columns source and target", FORM)),
     }
 }

@@ -11,10 +11,11 @@ use super::{Builder, malformed, word};
 
 const FORM: &str = "write a line for each link, as networkx does: `s1 s2 {'rate': '10Gb/s', 'delay': '4us'}`";
 
-/// True if every line ends with a dictionary.
+/// True if the first line has two words and a dictionary.
 pub(super) fn begins(text: &str) -> bool {
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).peekable();
-    lines.peek().is_some() && lines.all(|line| line.ends_with('}') && line.contains('{') && !line.starts_with('{'))
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
+    let ends = first.filter(|line| line.ends_with('}')).and_then(|line| line.split_once('{'));
+    ends.is_some_and(|(ends, _)| ends.split_whitespace().count() == 2)
 }
 
 /// The statements of a list.

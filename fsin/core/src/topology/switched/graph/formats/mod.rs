@@ -50,6 +50,34 @@ pub(super) fn reader(text: &str) -> Option<Reader> {
     FORMATS.iter().find(|format| (format.begins)(text)).map(|format| format.read)
 }
 
+/// Formats of graphs that are not read: how they begin, and their names.
+const FOREIGN: &[(&str, &str)] = &[
+    ("*vertices", "a network of Pajek"),
+    ("*network", "a network of Pajek"),
+    ("<gexf", "GEXF"),
+    (">>graph6<<", "graph6"),
+    (">>sparse6<<", "sparse6"),
+    ("<graphviz", "XML of Graphviz"),
+];
+
+/// Refuses a text of a known format that is not read.
+///
+/// # Errors
+/// A text that begins as one of them.
+pub(super) fn check_not_foreign(text: &str, places: &Places<'_>) -> Result<(), SpecError> {
+    // A declaration of XML, which others have too.
+    let begin = text.trim_start();
+    let begin =
+        if begin.starts_with("<?") { begin.split_once("?>").map_or("", |(_, rest)| rest).trim_start() } else { begin };
+    let word = begin.get(..begin.len().min(12)).unwrap_or("").to_ascii_lowercase();
+    let found = FOREIGN.iter().find(|(begin, _)| word.starts_with(begin));
+    found.map_or(Ok(()), |(_, name)| {
+        let what = format!("this is {name}, which is not read");
+        let remedy = "write it as GraphML, as networkx does: nx.write_graphml(G, \"net.graphml\")";
+        Err(malformed(places, text.len() - begin.len(), what, remedy))
+    })
+}
+
 /// Statements under construction.
 #[derive(Default)]
 struct Builder<'a> {

@@ -54,8 +54,13 @@ sharing_policy=\"SPLITDUPLEX\"/>\n<link id=\"c\" bandwidth=\"5E9\" latency=\"4us
 <zone id=\"z\" routing=\"Floyd\"><link id=\"l\" bandwidth=\"1Gbps\" latency=\"1us\" sharing_policy=\"SPLITDUPLEX\"/>\n\
 <route src=\"n0\" dst=\"west\"><link_ctn id=\"l\" direction=\"UP\"/></route></zone></platform>\n";
 
+/// Hosts with several links, and words of every kind.
+const DOT: &str = "strict digraph \"two leaves\" { // a comment\n  node [endpoints=2]; edge [rate=\"10Gb/s\", dir=both];\n  H0 -> {a; b}; \
+H1 -> a:p:n; H1 -> b [count=2];\n  subgraph cluster_1 { a; b; x [kind=nic, endpoints=1]; }\n  a -> b [dir=forward, delay=\"4us\", \
+queue=7, routes=\"H0\"]; b -> a [dir=forward, delay=5, routes=\"*\"];\n  a -> x [dead=true, color=red, label=<b>]; x -> b;\n}\n";
+
 /// All samples.
-const ALL: [&str; 9] = [GML, GRAPHML, JSON, EDGES, CSV, NS3, ANYNET, HTSIM, SIMGRID];
+const ALL: [&str; 11] = [GML, GRAPHML, JSON, EDGES, CSV, NS3, ANYNET, HTSIM, SIMGRID, OWN, DOT];
 
 #[test]
 fn one_network_in_every_format() {
@@ -63,6 +68,12 @@ fn one_network_in_every_format() {
     for text in [GML, GRAPHML, JSON, EDGES, CSV, &JSON.replace("\"edges\"", "\"links\"")] {
         assert_eq!(facts(&read(text)), expected, "{text}");
     }
+    for separator in [";", "\t"] {
+        assert_eq!(facts(&read(&CSV.replace(',', separator))), expected, "{separator}");
+    }
+    let gephi = "Source,Target,Type,Id,Label,rate,delay\nH0,west,Undirected,0,,10Gb/s,\nH1,east,Undirected,1,x,10Gb/s,\n\
+                 west,east,Directed,2,,40Gb/s,4us\neast,west,Directed,3,,40Gb/s,4us\n";
+    assert_eq!(facts(&read(gephi)), expected);
     // Each direction on its own.
     let both: String = CSV
         .lines()
@@ -131,6 +142,14 @@ fn faults_name_their_line_and_a_remedy() {
         (CSV, "source,target", "one,two", "line 1", "source and target"),
         (CSV, "40Gb/s", "40", "line 4", "rate"),
         (CSV, "H0,west,10Gb/s,", "H0,west", "line 2", ""),
+        (CSV, "source,target,rate,delay\nH0,west", "u,v,rate,delay\nu,west", "line 2", "name of a column"),
+        (CSV, "rate,delay", "rate,", "line 1", "no name"),
+        (CSV, "source,target,rate,delay", "<gexf>", "line 1", "GEXF"),
+        (OWN, "west east", "west east 7", "line 3", "attribute"),
+        (OWN, "rate 10Gb/s\nH1", "rat 10Gb/s\nH1", "line 1", "rat=10Gb/s"),
+        (DOT, "count=2", "count=0", "line 3", "count=0"),
+        (DOT, "kind=nic", "kind=card", "line 4", "neither host nor switch nor nic"),
+        (SIMGRID, "dst=\"west\"", "dst=\"vest\"", "line 6", "vest"),
         (NS3, "4 2 3", "4 2 5", "line", "3 links are listed"),
         (NS3, "2 3 40Gbps 0.004ms 0", "2 3 40Gbps 0.004ms 0.1", "line 5", "error rate"),
         (NS3, "0 2 10Gbps", "0 7 10Gbps", "line 3", "node 7"),

@@ -1,0 +1,165 @@
+//! Network interfaces: switches that are parts of hosts.
+//!
+//! A host has one link in every model. One with several links has a switch of its own, its interface, from which they
+//! lead to other switches. A host does not forward packets of others, so no route leads through an interface, unless
+//! some hosts could not reach each other otherwise: then interfaces forward like all switches.
+//!
+//! Decision: docs/decisions/0280-hosts-with-several-links.md.
+
+use trgen::NodeId;
+
+use super::{Fabric, Switched};
+use crate::topology::{Port, Topology};
+
+/// Which switches are network interfaces. Switches are numbered from 0 here.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Nics {
+    /// By switch; empty if none is.
+    are: Vec<bool>,
+    /// True if they forward packets of other hosts.
+    forward: bool,
+}
+
+impl Nics {
+    /// Those of a topology; none in a direct network.
+    #[must_use]
+    pub fn of(topology: &dyn Topology) -> Self {
+        topology.switched().map_or_else(Self::default, |network| network.fabric().nics().clone())
+    }
+
+    /// True if a switch is an interface.
+    #[must_use]
+    pub fn contain(&self, switch: usize) -> bool {
+        self.are.get(switch).is_some_and(|&is| is)
+    }
+
+    /// True if no route leads through a switch: it may begin and end there.
+    #[must_use]
+    pub fn bar(&self, switch: usize) -> bool {
+        !self.forward && self.contain(switch)
+    }
+
+    /// True if packets to switch `home` may enter a switch.
+    #[must_use]
+    pub fn admit(&self, switch: usize, home: usize) -> bool {
+        switch == home || !self.bar(switch)
+    }
+
+    /// The same interfaces in a network of other links. `homes` are the switches of hosts, and `near` says to which
+    /// other switches links lead from a switch.
+    #[must_use]
+    pub fn among(&self, homes: impl Iterator<Item = usize>, near: impl Fn(usize) -> Vec<usize>) -> Self {
+        if !self.are.contains(&true) {
+            return Self::default();
+        }
+        let near: Vec<Vec<usize>> = (0..self.are.len()).map(near).collect();
+        Self { are: self.are.clone(), forward: !self.can_be_passed(homes, &near) }
+    }
+
+    /// True if hosts that are in one part of the network reach each other past the interfaces of others.
+    fn can_be_passed(&self, homes: impl Iterator<Item = usize>, near: &[Vec<usize>]) -> bool {
+        let whole = parts(near, |_| true);
+        let parts = parts(near, |switch| !self.contain(switch));
+        // Beside the part of each home: those in which its routes can begin and end.
+        let begins = |home: usize| {
+            let mut begins: Vec<usize> = match self.contain(home) {
+                true => near[home].iter().map(|&next| parts[next]).collect(),
+                false => vec![parts[home]],
+            };
+            begins.sort_unstable();
+            begins.dedup();
+            (whole[home], begins)
+        };
+        let mut homes: Vec<usize> = homes.collect();
+        homes.sort_unstable();
+        homes.dedup();
+        let mut kinds: Vec<(usize, Vec<usize>)> = homes.into_iter().map(begins).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        let meet = |one: &[usize], other: &[usize]| one.iter().any(|part| other.binary_search(part).is_ok());
+        kinds.iter().enumerate().all(|(at, (part, one))| {
+            kinds[at + 1..].iter().take_while(|(other, _)| other == part).all(|(_, other)| meet(one, other))
+        })
+    }
+}
+
+/// By switch: the number of its part of the network, where paths lead through switches for which `pass` holds.
+fn parts(near: &[Vec<usize>], pass: impl Fn(usize) -> bool) -> Vec<usize> {
+    let mut parts = vec![usize::MAX; near.len()];
+    for start in (0..near.len()).filter(|&switch| pass(switch)) {
+        let mut reached = vec![start];
+        while let Some(switch) = reached.pop() {
+            if parts[switch] == usize::MAX {
+                parts[switch] = start;
+                reached.extend(near[switch].iter().copied().filter(|&next| pass(next)));
+            }
+        }
+    }
+    parts
+}
+
+impl Fabric {
+    /// The switches that are network interfaces.
+    #[must_use]
+    pub const fn nics(&self) -> &Nics {
+        &self.nics
+    }
+
+    /// The interface of an endpoint, if it has one.
+    #[must_use]
+    pub fn nic(&self, endpoint: NodeId) -> Option<NodeId> {
+        if endpoint.index() >= self.endpoints {
+            return None;
+        }
+        let home = self.home(endpoint).0;
+        self.nics.contain(home.index() - self.endpoints).then_some(home)
+    }
+
+    /// Finds out whether interfaces must forward. Called whenever links have changed.
+    pub(super) fn update_nics(&mut self) {
+        let homes = (0..self.endpoints).map(|node| self.home(NodeId::at(node)).0.index() - self.endpoints);
+        let near = |switch: usize| {
+            let there = |port| self.neighbour(NodeId::at(switch + self.endpoints), Port(port as u8));
+            let near = (0..self.ports).filter_map(there);
+            near.filter_map(|node| node.index().checked_sub(self.endpoints)).collect()
+        };
+        self.nics = self.nics.among(homes, near);
+    }
+}
+
+impl Switched {
+    /// This network, of whose switches those are network interfaces for which `is_nic` holds, by their numbers among
+    /// the nodes.
+    pub(super) fn with_nics(self, is_nic: impl Fn(NodeId) -> bool) -> Self {
+        let mut fabric = (*self.fabric).clone();
+        let are: Vec<bool> = (fabric.endpoints..fabric.nodes).map(|node| is_nic(NodeId::at(node))).collect();
+        fabric.nics = Nics { are, forward: false };
+        fabric.update_nics();
+        Self { fabric: fabric.into(), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::network_of_text;
+
+    #[test]
+    fn interfaces_forward_only_where_they_must() {
+        for (text, forward) in [
+            // Two leaves with a spine; hosts with a link to both.
+            ("H0 a\nH0 b\nH1 a\nH1 b\nH2 a\nH3 b\na s\nb s", false),
+            // Two planes.
+            ("H0 a\nH0 b\nH1 a\nH1 b", false),
+            // H1 and H2 meet in H0 alone.
+            ("H0 a\nH0 b\nH1 a\nH2 b", true),
+            // Every two hosts share a plane, and no plane has all hosts.
+            ("H0 a\nH0 b\nH1 a\nH1 c\nH2 b\nH2 c", false),
+            // Given as such, with two hosts.
+            ("H0 x\nH1 x\nx kind nic\nx a\nx b\nH2 a\nH3 a\na b", false),
+        ] {
+            let net = network_of_text(text, "graph:x".to_owned(), None).unwrap();
+            let nics = net.fabric().nics();
+            assert_eq!((nics.forward, nics.are.contains(&true)), (forward, true), "{text}");
+        }
+    }
+}
