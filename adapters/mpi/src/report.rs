@@ -93,7 +93,7 @@ pub(crate) fn write(folder: &Path, summary: &Summary, statistics: &Statistics) -
 }
 
 /// The same error with its place and a remedy.
-fn in_words(what: &str, folder: &Path, error: &io::Error) -> io::Error {
+pub(crate) fn in_words(what: &str, folder: &Path, error: &io::Error) -> io::Error {
     let remedy = "free some space there, set TMPDIR to another folder, or raise the limit of file sizes (ulimit -f)";
     io::Error::new(error.kind(), format!("{what} cannot be written in {}: {error}; {remedy}", folder.display()))
 }
@@ -131,7 +131,7 @@ fn lines(summary: &Summary, statistics: &Statistics) -> String {
 }
 
 /// A file of the library, for which a limit of file sizes is an error, and not the end of the program by a signal.
-struct Quiet(File);
+pub(crate) struct Quiet(pub(crate) File);
 
 impl Write for Quiet {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
