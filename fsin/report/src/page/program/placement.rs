@@ -48,9 +48,10 @@ fn svg(net: Option<&Net>, run: &ProgramRun<'_>) -> String {
             there.push(rank);
         }
     }
-    let columns = match net.and_then(|net| net.grid.as_deref()) {
-        Some([first, _, ..]) => *first,
-        _ => ROW,
+    // As in the picture of links, the rows of a grid go upwards.
+    let (columns, upwards) = match net.and_then(|net| net.grid.as_deref()) {
+        Some([first, _, ..]) => (*first, true),
+        _ => (ROW, false),
     };
     let columns = columns.clamp(1, run.nodes.max(1));
     let rows = run.nodes.div_ceil(columns);
@@ -59,7 +60,8 @@ fn svg(net: Option<&Net>, run: &ProgramRun<'_>) -> String {
     let size = (cell * 0.8 / (0.65 * longest)).min(LETTERS);
     let mut drawn = String::new();
     for (node, ranks) in ranks.iter().enumerate() {
-        let (x, y) = ((node % columns) as f64 * cell, (node / columns) as f64 * cell);
+        let row = if upwards { rows - 1 - node / columns } else { node / columns };
+        let (x, y) = ((node % columns) as f64 * cell, row as f64 * cell);
         let name = net.map_or_else(|| format!("node {node}"), |net| net.router(node));
         let there = match &ranks[..] {
             [] => "no rank".to_owned(),
@@ -85,7 +87,7 @@ fn svg(net: Option<&Net>, run: &ProgramRun<'_>) -> String {
     let (width, height) = (columns as f64 * cell, rows as f64 * cell);
     format!(
         "<svg viewBox=\"0 0 {:.0} {height:.0}\" xmlns=\"http://www.w3.org/2000/svg\">\n{drawn}</svg>",
-        width.max(400.0)
+        width.max(800.0)
     )
 }
 

@@ -37,7 +37,7 @@ pub(super) fn section(spans: &[Span], ranks: usize) -> Markup {
             p.note {
                 "A moment has the colour of what the rank does longest in it. "
                 @if shown < ranks { "The first " (shown) " of " (ranks) " ranks. " }
-                "The file of --timeline has every span, for Perfetto."
+                "A file of the timeline has every span, for Perfetto."
             }
         }
     }
