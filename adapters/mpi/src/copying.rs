@@ -169,6 +169,9 @@ impl Type {
             let mut rest = &data[whole * size..];
             let value = buffer.wrapping_offset((whole as i64).wrapping_mul(self.extent()) as isize);
             for run in self.runs.iter() {
+                if rest.is_empty() {
+                    break;
+                }
                 let (now, later) = rest.split_at((run.length as usize).min(rest.len()));
                 std::ptr::copy_nonoverlapping(now.as_ptr(), value.wrapping_offset(run.offset as isize), now.len());
                 rest = later;
