@@ -131,7 +131,12 @@ fn lines(summary: &Summary, statistics: &Statistics) -> String {
 }
 
 /// A file of the library, for which a limit of file sizes is an error, and not the end of the program by a signal.
-pub(crate) struct Quiet(pub(crate) File);
+pub(crate) struct Quiet(File);
+
+/// Creates a file of the library, whose lines are written in larger pieces.
+pub(crate) fn create(path: &Path) -> io::Result<BufWriter<Quiet>> {
+    Ok(BufWriter::new(Quiet(File::create(path)?)))
+}
 
 impl Write for Quiet {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -168,7 +173,7 @@ pub(crate) struct Log {
 impl Log {
     /// Creates the file of the recording.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
-        Ok(Self { out: BufWriter::new(Quiet(File::create(path)?)), computing: 0, next: 0, last: 0, failure: None })
+        Ok(Self { out: create(path)?, computing: 0, next: 0, last: 0, failure: None })
     }
 
     /// Writes the line of an event, after a line for the computing before it.

@@ -1,11 +1,10 @@
 //! The timeline of this rank, which the launcher reads at the end: a line for each span of time, and `end`.
 
 use std::fmt;
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use crate::report::{Quiet, in_words};
+use crate::report::{Quiet, create, in_words};
 
 /// What a rank does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,7 +41,7 @@ impl Spans {
     /// # Errors
     /// It cannot be created.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
-        Ok(Self::to(BufWriter::new(Quiet(File::create(path)?))))
+        create(path).map(Self::to)
     }
 }
 
