@@ -37,7 +37,7 @@ impl World {
     /// theirs, too.
     pub(crate) fn spend(&mut self, time: u64) {
         if self.guest.is_some() && threads::are_several() {
-            self.statistics.computing += time;
+            self.computed(threads::since(), time);
             self.pass_until(threads::since().saturating_add(time));
             threads::set_since(self.now());
         } else {

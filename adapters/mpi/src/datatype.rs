@@ -29,6 +29,8 @@ pub(crate) struct Made {
     pub(crate) integers: Vec<i64>,
     /// \[bytes\] Arguments that are addresses or distances.
     pub(crate) addresses: Vec<i64>,
+    /// Arguments of type `MPI_Count`, of the constructors with large counts.
+    pub(crate) counts: Vec<i64>,
     /// Handles of the types of which it was made.
     pub(crate) types: Vec<c_int>,
     /// Those types themselves, which the program may have freed meanwhile.
@@ -38,7 +40,24 @@ pub(crate) struct Made {
 impl Made {
     /// How a type is made by the constructor with this number, from these arguments.
     pub(crate) fn by(combiner: c_int, integers: Vec<i64>, addresses: Vec<i64>, types: Vec<c_int>) -> Self {
-        Self { combiner, integers, addresses, types, held: Vec::new() }
+        Self { combiner, integers, addresses, counts: Vec::new(), types, held: Vec::new() }
+    }
+
+    /// How the same type is made by the constructor with large counts. These are its counts, lengths and displacements; other
+    /// arguments stay integers.
+    pub(crate) fn enlarge(&mut self) {
+        const SUBARRAY: c_int = 13;
+        const DARRAY: c_int = 14;
+        let integers = std::mem::take(&mut self.integers);
+        (self.integers, self.counts) = match (self.combiner, &integers[..]) {
+            // Sizes, sizes of the part and its beginnings stand between the number of axes and the order.
+            (SUBARRAY, [axes, counts @ .., order]) => (vec![*axes, *order], counts.to_vec()),
+            (DARRAY, [size, rank, axes, rest @ ..]) if rest.len() as i64 >= *axes => {
+                let (counts, rest) = rest.split_at(*axes as usize);
+                ([&[*size, *rank, *axes], rest].concat(), counts.to_vec())
+            }
+            _ => (Vec::new(), [integers, std::mem::take(&mut self.addresses)].concat()),
+        };
     }
 }
 

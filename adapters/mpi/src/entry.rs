@@ -64,7 +64,8 @@ fn enter<T>(name: &'static str, work: impl FnOnce(&mut World, bool) -> T) -> T {
     inside(|| {
         if outermost {
             CALLS.fetch_add(1, Ordering::Relaxed);
-            let thread = threads::enter(name);
+            let is_local = threads::are_several() && threads::is_local(name);
+            let thread = if is_local { threads::enter_local() } else { threads::enter(name) };
             let world = state().unwrap_or_else(|| Box::leak(Box::new(first())));
             world.switch_to(thread);
             world.caller.is_inside = true;
@@ -72,7 +73,11 @@ fn enter<T>(name: &'static str, work: impl FnOnce(&mut World, bool) -> T) -> T {
             world.caller.is_inside = false;
             threads::set_since(world.now());
             publish(world);
-            threads::leave();
+            if is_local {
+                threads::leave_local()
+            } else {
+                threads::leave()
+            }
             result
         } else {
             world::borrow(|world| work(world, false)).unwrap_or_else(|| interrupted(name))

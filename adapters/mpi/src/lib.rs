@@ -68,6 +68,7 @@ mod report;
 mod settings;
 #[cfg_attr(test, allow(dead_code, reason = "programs of tests sleep on the host"))]
 mod sleep;
+mod spans;
 mod state;
 mod table;
 #[cfg_attr(test, allow(dead_code, reason = "programs of tests are alone in the library"))]

@@ -93,7 +93,7 @@ pub(crate) fn write(folder: &Path, summary: &Summary, statistics: &Statistics) -
 }
 
 /// The same error with its place and a remedy.
-fn in_words(what: &str, folder: &Path, error: &io::Error) -> io::Error {
+pub(crate) fn in_words(what: &str, folder: &Path, error: &io::Error) -> io::Error {
     let remedy = "free some space there, set TMPDIR to another folder, or raise the limit of file sizes (ulimit -f)";
     io::Error::new(error.kind(), format!("{what} cannot be written in {}: {error}; {remedy}", folder.display()))
 }
@@ -131,7 +131,12 @@ fn lines(summary: &Summary, statistics: &Statistics) -> String {
 }
 
 /// A file of the library, for which a limit of file sizes is an error, and not the end of the program by a signal.
-struct Quiet(File);
+pub(crate) struct Quiet(File);
+
+/// Creates a file of the library, whose lines are written in larger pieces.
+pub(crate) fn create(path: &Path) -> io::Result<BufWriter<Quiet>> {
+    Ok(BufWriter::new(Quiet(File::create(path)?)))
+}
 
 impl Write for Quiet {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -168,7 +173,7 @@ pub(crate) struct Log {
 impl Log {
     /// Creates the file of the recording.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
-        Ok(Self { out: BufWriter::new(Quiet(File::create(path)?)), computing: 0, next: 0, last: 0, failure: None })
+        Ok(Self { out: create(path)?, computing: 0, next: 0, last: 0, failure: None })
     }
 
     /// Writes the line of an event, after a line for the computing before it.

@@ -54,6 +54,8 @@ pub(crate) struct Settings {
     pub(crate) folder: Option<PathBuf>,
     /// True if the calls are recorded.
     pub(crate) records: bool,
+    /// True if a timeline is kept.
+    pub(crate) has_timeline: bool,
 }
 
 /// A variable whose value cannot be used. A default in its place would be another experiment.
@@ -167,6 +169,7 @@ impl Settings {
                 .map_or(Duration::from_secs(86_400), Duration::from_secs),
             folder: (of.0)("FSIN_MPI_FOLDER").map(PathBuf::from),
             records: of.word("FSIN_MPI_RECORD", "1")?,
+            has_timeline: of.word("FSIN_MPI_TIMELINE", "1")?,
         })
     }
 }
@@ -297,6 +300,7 @@ mod tests {
             ("FSIN_MPI_MODE", "real-time"),
             ("FSIN_MPI_SYNC", ""),
             ("FSIN_MPI_RECORD", "yes"),
+            ("FSIN_MPI_TIMELINE", "no"),
         ] {
             let refused = read(&[(name, value)]).expect_err(name);
             assert!(refused.contains(&format!("{name}={value} cannot be used")), "{refused}");

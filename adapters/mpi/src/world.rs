@@ -28,6 +28,7 @@ use crate::objects;
 use crate::operation::{self, Op, Terms};
 use crate::report::{self, Log, Statistics, Summary};
 use crate::settings::Settings;
+use crate::spans::{self, Doing, Spans};
 use crate::table::Table;
 use crate::window::{Landing, Windows};
 
@@ -74,6 +75,8 @@ pub(crate) struct World {
     pub(crate) statistics: Statistics,
     /// The recording, if there is one.
     pub(crate) log: Option<Log>,
+    /// The timeline, if there is one.
+    pub(crate) spans: Option<Spans>,
     /// What belongs to the thread that has the turn.
     pub(crate) caller: Caller,
     pub(crate) others: Others,
@@ -149,6 +152,7 @@ impl World {
             infos: Table::new(0x9c00_0000, 1),
             statistics: Statistics::default(),
             log: None,
+            spans: None,
             caller: Caller::default(),
             others: Others::new(),
             ended: 0,
@@ -231,6 +235,12 @@ impl World {
                 Err(failure) => self.end(&format!("cannot record: {failure}"), 1),
             }
         }
+        if let (true, Some(folder)) = (self.settings.has_timeline, &self.settings.folder) {
+            match Spans::create(&folder.join(format!("spans.{rank}"))) {
+                Ok(spans) => self.spans = Some(spans),
+                Err(failure) => self.end(&format!("cannot keep its timeline: {failure}"), 1),
+            }
+        }
         self.begin_computing();
     }
 
@@ -267,12 +277,25 @@ impl World {
         let advanced = guest.advance(time);
         // In real time it may have taken longer.
         let time = guest.last() - begin;
-        self.statistics.computing += time;
+        self.computed(begin, time);
         if let Some(log) = &mut self.log {
             log.compute(time);
         }
         if let Err(failure) = advanced {
             self.lost(&failure);
+        }
+    }
+
+    /// Accounts for computing of `time` from `begin` on \[ps\].
+    pub(crate) fn computed(&mut self, begin: u64, time: u64) {
+        self.statistics.computing += time;
+        self.span(Doing::Computing, begin, begin.saturating_add(time));
+    }
+
+    /// Adds a span of time \[ps\] to the timeline, if there is one.
+    pub(crate) fn span(&mut self, doing: Doing, begin: u64, end: u64) {
+        if let Some(spans) = &mut self.spans {
+            spans.add(doing, begin, end);
         }
     }
 
@@ -315,7 +338,7 @@ impl World {
     pub(crate) fn report(&mut self) -> io::Result<()> {
         let Some(folder) = &self.settings.folder else { return Ok(()) };
         let rank = self.settings.rank;
-        let recorded = report::end_recording(folder, self.log.as_mut());
+        let recorded = report::end_recording(folder, self.log.as_mut()).and(spans::end(folder, self.spans.as_mut()));
         if let Err(error) = &recorded {
             self.statistics.failure.get_or_insert_with(|| format!("rank {rank}: {error}"));
         }

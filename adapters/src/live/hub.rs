@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use bytes::Bytes;
-use trgen::rng::mix2;
 use trgen::{Cycle, Delivery, Message, NodeId, Outbox};
 
 use crate::clock::{Clock, FOREVER, Time};
@@ -12,6 +11,7 @@ use crate::protocol::{DELIVER_FIELDS, Inject, MAX_MESSAGE};
 
 use super::Overheads;
 use super::capture::{Capture, Payload};
+use super::digest::Digest;
 use super::inbox::{Arrived, Notice, NoticeKey};
 use super::latency::Latencies;
 use super::trail::Trail;
@@ -126,7 +126,7 @@ pub(super) struct Hub {
     /// Number of messages without a payload to capture.
     pub(super) bare: u64,
     /// An order-independent sum of hashes over every injection and delivery.
-    pub(super) digest: u64,
+    pub(super) digest: Digest,
     /// The digest at regular moments.
     pub(super) trail: Option<Trail>,
     /// The capture of payloads.
@@ -166,7 +166,7 @@ impl Hub {
             injects: 0,
             deliveries: 0,
             bare: 0,
-            digest: 0,
+            digest: Digest::default(),
             trail: None,
             capture: None,
             measuring: true,
@@ -363,7 +363,7 @@ impl Hub {
             let Some(Reverse(Waiting { at, node, sequence, inject })) = self.waiting.pop() else { return };
             let Inject { destination, notify, size, cookie, payload, .. } = inject;
             self.injects += 1;
-            self.record(&[0, at, u64::from(node.0), sequence, u64::from(destination), size, cookie], &payload);
+            self.digest.add(&[0, at, u64::from(node.0), sequence, u64::from(destination), size, cookie], &payload);
             match &mut self.capture {
                 _ if payload.is_empty() => self.bare += 1,
                 Some(capture) => {
@@ -440,7 +440,7 @@ impl Hub {
         self.vacant.push(id);
         let time = self.clock.end(*delivered).saturating_add(self.overheads.receive);
         let (source, destination) = (source.0, destination.0);
-        self.record(&[1, time, u64::from(source), sequence, u64::from(destination), size, cookie], &payload);
+        self.digest.add(&[1, time, u64::from(source), sequence, u64::from(destination), size, cookie], &payload);
         if !payload.is_empty()
             && let Some(capture) = &mut self.capture
         {
@@ -479,7 +479,7 @@ impl Hub {
         };
         self.vacant.push(message.id as usize);
         let (source, destination) = (u64::from(source.0), u64::from(destination.0));
-        self.record(&[2, self.clock.end(now), source, sequence, destination, size, cookie], &payload);
+        self.digest.add(&[2, self.clock.end(now), source, sequence, destination, size, cookie], &payload);
         self.payload -= payload.len() as u64;
         self.undelivered += 1;
     }
@@ -487,18 +487,7 @@ impl Hub {
     /// Adds the digest before the events of cycle `now` to the trail, if there is one.
     fn extend_trail(&mut self, now: Cycle) {
         if let Some(trail) = &mut self.trail {
-            trail.record(now, self.digest);
+            trail.record(now, self.digest.settle());
         }
-    }
-
-    /// Adds the hash of an event to the digest.
-    fn record(&mut self, fields: &[u64], payload: &[u8]) {
-        let mut hash = fields.iter().fold(0, |hash, &field| mix2(hash, field));
-        for chunk in payload.chunks(8) {
-            let mut bytes = [0; 8];
-            bytes[..chunk.len()].copy_from_slice(chunk);
-            hash = mix2(hash, u64::from_le_bytes(bytes));
-        }
-        self.digest = self.digest.wrapping_add(mix2(hash, payload.len() as u64));
     }
 }

@@ -30,6 +30,7 @@
 //! Decision: docs/decisions/0030-turns.md.
 
 mod capture;
+mod digest;
 mod guest;
 mod hold;
 mod hub;

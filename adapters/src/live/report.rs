@@ -111,7 +111,7 @@ pub(super) fn report(
         deliveries: hub.deliveries,
         undelivered: hub.undelivered,
         bare: hub.bare,
-        digest: hub.digest,
+        digest: hub.digest.value(),
         waymarks: hub.trail.as_ref().map_or_else(Vec::new, |trail: &Trail| trail.rows().to_vec()),
         latency: hub.latency.figures(),
         behind: pace.map(Pace::behind),

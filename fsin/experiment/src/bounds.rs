@@ -50,12 +50,14 @@ pub struct Bounds {
     pub links: Option<Bound>,
     /// Completion time over a zero-latency network: computation and dependencies.
     pub critical_path: Option<Bound>,
+    /// Computing of the rank that computes longest; of programs that run live, whose critical path is not known.
+    pub computing: Option<Bound>,
 }
 
 impl Bounds {
     /// The bounds with their names.
     #[must_use]
-    pub const fn named(&self) -> [(&'static str, Option<&Bound>); 6] {
+    pub const fn named(&self) -> [(&'static str, Option<&Bound>); 7] {
         [
             ("injection", self.injection.as_ref()),
             ("interface", self.interface.as_ref()),
@@ -63,6 +65,7 @@ impl Bounds {
             ("bisection", self.bisection.as_ref()),
             ("links", self.links.as_ref()),
             ("critical path", self.critical_path.as_ref()),
+            ("computing", self.computing.as_ref()),
         ]
     }
 
@@ -97,14 +100,7 @@ impl Bounds {
         stop: &AtomicBool,
     ) -> Result<Option<Self>, Trouble> {
         let Some(flows) = driven.flows().filter(|_| !driven.has_background()) else { return Ok(None) };
-        let mut bounds = match (experiment.topology(), experiment.network.rates()) {
-            (Some(topology), Some(rates)) => {
-                let flows = flows.iter().filter(|flow| flow.from != flow.to);
-                let flows: Vec<Load> = flows.map(|flow| Load::of(flow, experiment.units)).collect();
-                Self::of_network(topology, &rates, &flows)
-            }
-            _ => Self::default(),
-        };
+        let mut bounds = Self::of_flows(experiment, &flows);
         if messages <= MOST_MESSAGES {
             bounds.critical_path = critical_path(experiment, stop)?.map(|cycles| {
                 let reason = "the program takes that long over a network that delivers at once".into();
@@ -112,6 +108,24 @@ impl Bounds {
             });
         }
         Ok(Some(bounds))
+    }
+
+    /// The bounds of a program that has run live: of what its ranks sent over the network of an experiment, and of the rank
+    /// that computed longest, with its time \[cycles\].
+    #[must_use]
+    pub fn of_ranks(experiment: &Experiment, flows: &[Flow], computing: Option<(u64, u64)>) -> Self {
+        let bound = |(rank, cycles)| Bound { cycles, reason: format!("rank {rank} computes that long").into() };
+        Self { computing: computing.map(bound), ..Self::of_flows(experiment, flows) }
+    }
+
+    /// The bounds of what nodes send to each other; none over a network without links.
+    fn of_flows(experiment: &Experiment, flows: &[Flow]) -> Self {
+        let (Some(topology), Some(rates)) = (experiment.topology(), experiment.network.rates()) else {
+            return Self::default();
+        };
+        let flows = flows.iter().filter(|flow| flow.from != flow.to);
+        let flows: Vec<Load> = flows.map(|flow| Load::of(flow, experiment.units)).collect();
+        Self::of_network(topology, &rates, &flows)
     }
 
     /// The bounds that follow from the rates of nodes and links.

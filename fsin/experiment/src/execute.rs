@@ -225,7 +225,7 @@ pub fn execute_over(
         outcome.converged = Some(false);
     }
     let topology = experiment.topology().filter(|_| experiment.link_loads);
-    let links = topology.map(|topology| links(&**topology, &outcome.crossings));
+    let links = topology.map(|topology| link_packets(&**topology, &outcome.crossings));
     let collectives = driver.collectives_measured(experiment.pace.cycle.0);
     let mut timeline = driver.driven.timeline().to_vec();
     if !driver.known.is_empty() && !timeline.is_empty() {
@@ -269,8 +269,9 @@ fn fail_if_unmatched(outcome: &mut Outcome, report: &ReplayReport) {
     }
 }
 
-/// \[packets\] By router and port: packets carried; `None` where there is no link.
-fn links(topology: &dyn Topology, crossings: &[u64]) -> Vec<Vec<Option<u64>>> {
+/// \[packets\] By router and port: packets carried, of the counts of an [`Outcome`]; `None` where there is no link.
+#[must_use]
+pub fn link_packets(topology: &dyn Topology, crossings: &[u64]) -> Vec<Vec<Option<u64>>> {
     let ports = topology.shape().ports();
     // A run that ended before the measurement has no counts.
     let crossed = |node: usize, port: usize| crossings.get(node * ports + port).copied().unwrap_or(0);

@@ -30,7 +30,9 @@ mod workload;
 
 pub use bounds::{Bound, Bounds};
 pub use details::MessageTime;
-pub use execute::{Finished, JobFacts, Observers, TraceFacts, check, execute, execute_over, execute_watched, network};
+pub use execute::{
+    Finished, JobFacts, Observers, TraceFacts, check, execute, execute_over, execute_watched, link_packets, network,
+};
 pub use file::{Lists, read_file, read_lists, read_text};
 pub use front::{Account, Builder, Event, EventKind, Options, Performed, Session, SessionError, Step};
 pub use ideal::{IdealRun, execute_ideal};

@@ -28,6 +28,7 @@ const OF_RANKS: &[&str] = &[
     "FSIN_MPI_RENDEZVOUS",
     "FSIN_MPI_SIZE",
     "FSIN_MPI_SYNC",
+    "FSIN_MPI_TIMELINE",
     "FSIN_MPI_TOKEN",
 ];
 

@@ -78,6 +78,34 @@ static void held(void) {
     CHECK(numbers[0] == 3 && length == 8);
     MPI_Type_free(&found);
     MPI_Type_free(&outer);
+
+    /* Large counts are returned as such, and only by the calls that have them. */
+    MPI_Count large = (1LL << 31) + 5, integers_c, addresses_c, counts_c, types_c, counts[4];
+    MPI_Type_contiguous_c(large, MPI_BYTE, &outer);
+    MPI_Type_get_envelope_c(outer, &integers_c, &addresses_c, &counts_c, &types_c, &combiner);
+    CHECK(integers_c == 0 && addresses_c == 0 && counts_c == 1 && types_c == 1 && combiner == MPI_COMBINER_CONTIGUOUS);
+    MPI_Type_get_contents_c(outer, 0, 0, 1, 1, NULL, NULL, counts, &found);
+    CHECK(counts[0] == large && found == MPI_BYTE);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    CHECK(MPI_Type_get_envelope(outer, &integers, &addresses, &types, &combiner) == MPI_ERR_TYPE);
+    CHECK(MPI_Type_get_contents(outer, 1, 1, 1, numbers, NULL, &found) == MPI_ERR_TYPE);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Type_free(&outer);
+    MPI_Count sizes[2] = {4, 6}, parts[2] = {2, 3}, starts[2] = {1, 2}, place[1] = {16}, length_c[1] = {2};
+    int numbers_c[2];
+    MPI_Type_create_subarray_c(2, sizes, parts, starts, MPI_ORDER_C, MPI_INT, &outer);
+    MPI_Type_get_envelope_c(outer, &integers_c, &addresses_c, &counts_c, &types_c, &combiner);
+    CHECK(integers_c == 2 && addresses_c == 0 && counts_c == 6 && types_c == 1);
+    MPI_Count arrays[6];
+    MPI_Type_get_contents_c(outer, 2, 0, 6, 1, numbers_c, NULL, arrays, &found);
+    CHECK(numbers_c[0] == 2 && numbers_c[1] == MPI_ORDER_C && arrays[0] == 4 && arrays[3] == 3 && arrays[5] == 2);
+    MPI_Type_free(&outer);
+    MPI_Type_create_hindexed_c(1, length_c, place, MPI_INT, &outer);
+    MPI_Type_get_envelope_c(outer, &integers_c, &addresses_c, &counts_c, &types_c, &combiner);
+    CHECK(integers_c == 0 && addresses_c == 0 && counts_c == 3);
+    MPI_Type_get_contents_c(outer, 0, 0, 3, 1, NULL, NULL, counts, &found);
+    CHECK(counts[0] == 1 && counts[1] == 2 && counts[2] == 16);
+    MPI_Type_free(&outer);
 }
 
 /* A persistent request keeps its arguments from its creation on. */

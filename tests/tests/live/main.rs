@@ -16,6 +16,8 @@ mod mpi_hostile;
 mod mpi_keys;
 mod mpi_kinds;
 mod mpi_launchers;
+mod mpi_python;
+mod mpi_report;
 mod mpi_standard;
 mod mpi_threads;
 mod mpi_time;

@@ -101,9 +101,9 @@ fn unusable_words_are_refused_with_a_remedy() {
 fn a_flag_before_the_program_is_never_taken_for_it() {
     let folder = tempfile::tempdir().unwrap();
     for (flags, texts) in [
-        ("--placement random --", ["'--placement'", "it is a flag of fsin run"]),
-        ("--link-loads --", ["'--link-loads'", "it is a flag of fsin run"]),
-        ("--placement=random", ["'--placement'", "it is a flag of fsin run"]),
+        ("--traffic uniform --", ["'--traffic'", "it is a flag of fsin run"]),
+        ("--node-stats --", ["'--node-stats'", "it is a flag of fsin run"]),
+        ("--traffic=uniform", ["'--traffic'", "it is a flag of fsin run"]),
         ("--topolgy torus:4x4 --", ["'--topolgy'", "a similar argument exists: '--topology'"]),
         ("--topology --", ["'--topology <SPEC>'", "a value is required"]),
     ] {

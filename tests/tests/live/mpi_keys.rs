@@ -19,7 +19,8 @@ const NETWORKS: [(&str, &str, &[&str]); 6] = [
     ("wormhole", "torus:4x4", &["unsafe-routing", "watchdog"]),
     ("ethernet", "torus:4x4", &["pause"]),
     ("myrinet", "mesh:4x4", &["unsafe-routing"]),
-    ("constant-delay", "torus:4x4", &[]),
+    // Every message takes the same time, wherever its ranks are.
+    ("constant-delay", "torus:4x4", &["placement"]),
 ];
 
 /// Keys on which no result depends.
@@ -77,7 +78,9 @@ fn what_means_nothing_to_a_program_is_refused() {
     for (flags, named) in [
         ("--format csv", "--format"),
         ("--network ethernet --port-stats none", "--port-stats"),
-        ("--link-loads", "--link-loads"),
+        ("--network constant-delay --link-loads", "--link-loads"),
+        ("--placement greedy", "--placement"),
+        ("--placement nowhere", "--placement"),
         ("--network wormhole --source open", "--source"),
         ("--network constant-delay --packet 8", "--packet"),
         ("--network constant-delay --phit-bytes 8", "--phit-bytes"),

@@ -46,6 +46,23 @@ fn windows_repeat_and_every_synchronisation_gives_their_results() {
 }
 
 #[test]
+fn epochs_begin_and_end_after_the_computing_before_their_calls() {
+    let Some(program) = program("epochs.c") else { return };
+    // 1 ms of computing; then a notice to the other rank, or a request and its answer. Clocks are read in 1 ns.
+    let expected = [("start", 1_001_000), ("lock", 1_002_000), ("flush", 1_002_000), ("unlock", 1_002_000)];
+    for sync in ["central", "null-message", "conditional-event", "combined", "deterministic"] {
+        let out =
+            output(&program, &format!("-n 2 --network constant-delay:delay=1us --compute fixed:1ms --sync {sync}"), "");
+        let found = out.lines().map(|line| line.split_once(' ').unwrap());
+        let found: Vec<(&str, i64)> = found.map(|(name, took)| (name, took.parse().unwrap())).collect();
+        assert_eq!(found.len(), expected.len(), "{sync}: {out}");
+        for ((name, took), (wanted, time)) in found.into_iter().zip(expected) {
+            assert!(name == wanted && (took - time).abs() <= 2, "{sync}: {name} took {took} ns, and not {time}");
+        }
+    }
+}
+
+#[test]
 fn a_recording_of_windows_replays_to_the_cycle() {
     let Some(program) = program("windows.c") else { return };
     let torus = "--topology torus:2x2 --bandwidth 10Gb/s";

@@ -20,36 +20,57 @@ unsafe fn new(types: &mut Types, to: Ip, ty: Type) -> Outcome {
     Ok(())
 }
 
-/// Writes the arguments of a type's constructor to the arrays of the program, which have these lengths.
-unsafe fn contents(
-    types: &mut Types,
-    handle: c_int,
-    [most_integers, most_addresses, most_types]: [usize; 3],
-    integers: Ip,
-    addresses: *mut i64,
-    into: Ip,
-) -> Outcome {
+/// The same for a type that was made by a call with counts of type `N`.
+unsafe fn new_of<N>(types: &mut Types, to: Ip, mut ty: Type) -> Outcome {
+    if size_of::<N>() == size_of::<i64>() {
+        ty.made.enlarge();
+    }
+    // SAFETY: as above.
+    unsafe { new(types, to, ty) }
+}
+
+/// An error if a type has large counts, which a call without such counts cannot return.
+fn check_small(types: &Types, handle: c_int) -> Outcome {
+    if types.get(handle)?.made.counts.is_empty() {
+        return Ok(());
+    }
+    error(ERR_TYPE, "the datatype was made with large counts: use MPI_Type_get_envelope_c and MPI_Type_get_contents_c")
+}
+
+/// The arrays of the program for the arguments of a type's constructor, each with its length.
+struct Arrays {
+    integers: (i64, Ip),
+    addresses: (i64, *mut i64),
+    counts: (i64, *mut i64),
+    types: (i64, Ip),
+}
+
+/// Writes the arguments of a type's constructor to the arrays of the program.
+unsafe fn contents(types: &mut Types, handle: c_int, arrays: Arrays) -> Outcome {
+    let Arrays { integers, addresses, counts, types: into } = arrays;
     let ty = types.get(handle)?;
     let found = &ty.made;
     if datatype::is_builtin(handle) {
         return error(ERR_TYPE, "a predefined datatype has no contents");
     }
     let room = [
-        (most_integers, found.integers.len()),
-        (most_addresses, found.addresses.len()),
-        (most_types, found.types.len()),
+        (integers.0, found.integers.len()),
+        (addresses.0, found.addresses.len()),
+        (counts.0, found.counts.len()),
+        (into.0, found.types.len()),
     ];
-    if into.is_null() && !found.types.is_empty() {
+    if into.1.is_null() && !found.types.is_empty() {
         return missing("types");
     }
-    if let Some((room, needed)) = room.into_iter().find(|(room, needed)| room < needed) {
+    if let Some((room, needed)) = room.into_iter().find(|&(room, needed)| room < needed as i64) {
         return error(ERR_ARG, format!("an array of {room} elements is too short for {needed}"));
     }
     // SAFETY: the arrays of the program, of these lengths.
     unsafe {
-        store(integers, found.integers.iter().map(|&value| value as c_int), "integers")?;
-        store(addresses, found.addresses.iter().copied(), "addresses")?;
-        store(into, types.parts(&ty), "types")?;
+        store(integers.1, found.integers.iter().map(|&value| value as c_int), "integers")?;
+        store(addresses.1, found.addresses.iter().copied(), "addresses")?;
+        store(counts.1, found.counts.iter().copied(), "counts")?;
+        store(into.1, types.parts(&ty), "types")?;
     }
     Ok(())
 }
@@ -58,26 +79,26 @@ large! {
     |world|
     fn MPI_Type_contiguous / MPI_Type_contiguous_c(count: N, handle: I, to: Ip) {
         let ty = contiguous(&world.types, count.into(), handle)?;
-        new(&mut world.types, to, ty)
+        new_of::<N>(&mut world.types, to, ty)
     }
     fn MPI_Type_vector / MPI_Type_vector_c(count: N, each: N, stride: N, handle: I, to: Ip) {
         let (count, each, stride): (i64, i64, i64) = (count.into(), each.into(), stride.into());
         let how = constructor(4, vec![count, each, stride], Vec::new(), vec![handle]);
         let ty = vector(&world.types, count, each, stride.saturating_mul(extent(&world.types, handle)?), handle, how)?;
-        new(&mut world.types, to, ty)
+        new_of::<N>(&mut world.types, to, ty)
     }
     fn MPI_Type_create_hvector / MPI_Type_create_hvector_c(count: N, each: N, stride: i64, handle: I, to: Ip) {
         let (count, each): (i64, i64) = (count.into(), each.into());
         let how = constructor(6, vec![count, each], vec![stride], vec![handle]);
         let ty = vector(&world.types, count, each, stride, handle, how)?;
-        new(&mut world.types, to, ty)
+        new_of::<N>(&mut world.types, to, ty)
     }
     fn MPI_Type_indexed / MPI_Type_indexed_c(count: N, lengths: *const N, places: *const N, handle: I, to: Ip) {
         let count: i64 = count.into();
         let (lengths, places) = (array(lengths, length(count.into())?, "lengths")?, array(places, length(count.into())?, "places")?);
         let how = constructor(7, counted(count, &[&lengths, &places]), Vec::new(), vec![handle]);
         let ty = blocks(&world.types, &lengths, &scaled(&places, extent(&world.types, handle)?), handle, how)?;
-        new(&mut world.types, to, ty)
+        new_of::<N>(&mut world.types, to, ty)
     }
     fn MPI_Type_create_hindexed / MPI_Type_create_hindexed_c(
         count: N, lengths: *const N, places: *const i64, handle: I, to: Ip,
@@ -86,7 +107,7 @@ large! {
         let (lengths, places) = (array(lengths, length(count.into())?, "lengths")?, array(places, length(count.into())?, "places")?);
         let how = constructor(9, counted(count, &[&lengths]), places.clone(), vec![handle]);
         let ty = blocks(&world.types, &lengths, &places, handle, how)?;
-        new(&mut world.types, to, ty)
+        new_of::<N>(&mut world.types, to, ty)
     }
     fn MPI_Type_create_indexed_block / MPI_Type_create_indexed_block_c(
         count: N, each: N, places: *const N, handle: I, to: Ip,
@@ -95,7 +116,7 @@ large! {
         let places = array(places, length(count.into())?, "places")?;
         let how = constructor(10, counted(count, &[&[each], &places]), Vec::new(), vec![handle]);
         let ty = blocks(&world.types, &vec![each; places.len()], &scaled(&places, extent(&world.types, handle)?), handle, how)?;
-        new(&mut world.types, to, ty)
+        new_of::<N>(&mut world.types, to, ty)
     }
     fn MPI_Type_create_hindexed_block / MPI_Type_create_hindexed_block_c(
         count: N, each: N, places: *const i64, handle: I, to: Ip,
@@ -104,7 +125,7 @@ large! {
         let places = array(places, length(count.into())?, "places")?;
         let how = constructor(19, vec![count, each], places.clone(), vec![handle]);
         let ty = blocks(&world.types, &vec![each; places.len()], &places, handle, how)?;
-        new(&mut world.types, to, ty)
+        new_of::<N>(&mut world.types, to, ty)
     }
     fn MPI_Type_create_struct / MPI_Type_create_struct_c(
         count: N, lengths: *const N, places: *const i64, types: *const c_int, to: Ip,
@@ -114,7 +135,7 @@ large! {
         let (lengths, places, types) = (array(lengths, size, "lengths")?, array(places, size, "places")?, view(types, size, "types")?.to_vec());
         let how = constructor(12, counted(count, &[&lengths]), places.clone(), types.clone());
         let ty = structure(&world.types, &lengths, &places, &types, how)?;
-        new(&mut world.types, to, ty)
+        new_of::<N>(&mut world.types, to, ty)
     }
     fn MPI_Type_create_subarray / MPI_Type_create_subarray_c(
         count: I, sizes: *const N, parts: *const N, starts: *const N, order: I, handle: I, to: Ip,
@@ -128,7 +149,7 @@ large! {
             vec![handle],
         );
         let ty = subarray(&world.types, &sizes, &parts, &starts, order, handle, how)?;
-        new(&mut world.types, to, ty)
+        new_of::<N>(&mut world.types, to, ty)
     }
     fn MPI_Type_create_darray / MPI_Type_create_darray_c(
         size: I, rank: I, count: I, sizes: *const N, ways: *const I, arguments: *const I, processes: *const I,
@@ -145,11 +166,11 @@ large! {
         let all: Vec<(i64, i64, i64, i64)> = (0..axes).map(|axis| (sizes[axis], ways[axis], arguments[axis], processes[axis])).collect();
         let how = constructor(14, integers, Vec::new(), vec![handle]);
         let ty = darray(&world.types, rank.into(), &all, order, handle, how)?;
-        new(&mut world.types, to, ty)
+        new_of::<N>(&mut world.types, to, ty)
     }
     fn MPI_Type_create_resized / MPI_Type_create_resized_c(handle: I, lower: i64, extent: i64, to: Ip) {
         let ty = resized(&world.types, handle, lower, extent)?;
-        new(&mut world.types, to, ty)
+        new_of::<N>(&mut world.types, to, ty)
     }
     fn MPI_Type_size / MPI_Type_size_c(handle: I, size: *mut N) {
         put(size, world.types.get(handle)?.size as N);
@@ -254,6 +275,7 @@ mpi! {
         Ok(())
     }
     fn MPI_Type_get_envelope(handle: I, integers: Ip, addresses: Ip, types: Ip, combiner: Ip) {
+        check_small(&world.types, handle)?;
         let found = &world.types.get(handle)?.made;
         put(integers, found.integers.len() as c_int);
         put(addresses, found.addresses.len() as c_int);
@@ -261,14 +283,13 @@ mpi! {
         put(combiner, found.combiner);
         Ok(())
     }
-    // Counts of all constructors are kept as integers: there are no large ones.
     fn MPI_Type_get_envelope_c(
         handle: I, integers: *mut i64, addresses: *mut i64, counts: *mut i64, types: *mut i64, combiner: Ip,
     ) {
         let found = &world.types.get(handle)?.made;
         put(integers, found.integers.len() as i64);
         put(addresses, found.addresses.len() as i64);
-        put(counts, 0);
+        put(counts, found.counts.len() as i64);
         put(types, found.types.len() as i64);
         put(combiner, found.combiner);
         Ok(())
@@ -277,15 +298,26 @@ mpi! {
         handle: I, most_integers: I, most_addresses: I, most_types: I,
         integers: Ip, addresses: *mut i64, types: Ip,
     ) {
-        let most = |count: c_int| count.max(0) as usize;
-        contents(&mut world.types, handle, [most(most_integers), most(most_addresses), most(most_types)], integers, addresses, types)
+        check_small(&world.types, handle)?;
+        let arrays = Arrays {
+            integers: (most_integers.into(), integers),
+            addresses: (most_addresses.into(), addresses),
+            counts: (0, std::ptr::null_mut()),
+            types: (most_types.into(), types),
+        };
+        contents(&mut world.types, handle, arrays)
     }
     fn MPI_Type_get_contents_c(
-        handle: I, most_integers: i64, most_addresses: i64, _most_counts: i64, most_types: i64,
-        integers: Ip, addresses: *mut i64, _counts: *mut i64, types: Ip,
+        handle: I, most_integers: i64, most_addresses: i64, most_counts: i64, most_types: i64,
+        integers: Ip, addresses: *mut i64, counts: *mut i64, types: Ip,
     ) {
-        let most = |count: i64| count.max(0) as usize;
-        contents(&mut world.types, handle, [most(most_integers), most(most_addresses), most(most_types)], integers, addresses, types)
+        let arrays = Arrays {
+            integers: (most_integers, integers),
+            addresses: (most_addresses, addresses),
+            counts: (most_counts, counts),
+            types: (most_types, types),
+        };
+        contents(&mut world.types, handle, arrays)
     }
     fn MPI_Type_match_size(class: I, size: I, to: Ip) {
         let found: u32 = match (class, size) {

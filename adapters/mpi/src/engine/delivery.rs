@@ -20,6 +20,7 @@ use crate::abi::*;
 use crate::collective::{Disagreement, Running, Step};
 use crate::communicator::rank_in;
 use crate::datatype::Type;
+use crate::spans::Doing;
 use crate::window::Order;
 use crate::window::target::carry_out;
 use crate::world::World;
@@ -337,6 +338,7 @@ fn progress(world: &mut World, handle: c_int, mut running: Box<Running>) {
     if is_over {
         let took = world.now().saturating_sub(running.begin);
         world.statistics.collective_took(running.name(), took);
+        world.span(Doing::Collective(running.name()), running.begin, world.now());
         let finished = running.finish(&mut |terms, left, right| world.combine(terms, left, right));
         failure = finished.err().map(|failure| (failure.code, failure.text));
     }

@@ -7,6 +7,7 @@ use adapters::guest::{Arrival, Event};
 use super::delivery::{arrive, complete};
 use super::mail::{Awaited, Message, Order, Owner, Posted, open};
 use crate::abi::*;
+use crate::spans::Doing;
 use crate::threads::{self, Turn, Wait};
 use crate::world::World;
 
@@ -142,6 +143,7 @@ pub(crate) fn wait(world: &mut World, awaited: Awaited, until: Until, is_over: i
     let mut book = |world: &mut World, peer: Option<usize>| {
         let now = world.now();
         world.statistics.waited(world.caller.calling, peer, now.saturating_sub(since));
+        world.span(Doing::Waiting(world.caller.calling), since, now);
         since = now;
     };
     while !is_over(world) {

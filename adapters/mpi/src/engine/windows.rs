@@ -10,8 +10,11 @@ use crate::error::Outcome;
 use crate::window::{Code, Landing, Order, Window};
 use crate::world::World;
 
-/// Sends a message of a window to a rank of its communicator. `bytes` is its modelled size.
+/// Sends a message of a window to a rank of its communicator, after the computing before the call. `bytes` is its modelled
+/// size.
 pub(crate) fn send(world: &mut World, window: c_int, to: usize, order: &Order, data: &[u8], bytes: u64) -> Outcome {
+    // `ahead` may have announced that nothing is sent before.
+    world.charge();
     let found = world.windows.get_mut(window)?;
     let (context, comm) = (found.context, found.comm);
     if order.code.is_access() {

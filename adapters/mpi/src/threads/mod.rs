@@ -8,6 +8,9 @@
 //! creation. Only when none can, virtual time passes: a waiting thread fetches the next event. So the order of calls, and
 //! with it every message, does not depend on the scheduler of the host.
 //!
+//! Calls that only read or make objects of the program ([`is_local`]) need no turn: no order of theirs can be seen in a message
+//! or in virtual time.
+//!
 //! What the library cannot see is the program's: which thread gets a lock of the program first, and threads that sleep
 //! for something other than a thread (a file, a socket, the time of the host), which are given a moment to go on.
 //!
@@ -26,7 +29,10 @@ use crate::state;
 use crate::world::World;
 
 mod births;
+mod local;
 mod still;
+
+pub(crate) use local::is_local;
 
 use still::Sleepers;
 
@@ -261,6 +267,27 @@ pub(crate) fn enter(calling: &'static str) -> u32 {
         wait(turns, number, Wait::Begin, calling);
     }
     number
+}
+
+/// Enters the library for a call that [`is_local`], as soon as no thread executes it. Whether other threads are still does not
+/// matter, nor whose turn is next. Returns the number of the thread.
+pub(crate) fn enter_local() -> u32 {
+    let mut turns = lock();
+    let number = number(&mut turns);
+    while turns.running.is_some() {
+        drop(turns);
+        thread::park_timeout(SHORTEST);
+        turns = lock();
+    }
+    turns.running = Some(number);
+    number
+}
+
+/// Ends a local call: nothing has changed for other threads.
+pub(crate) fn leave_local() {
+    let mut turns = lock();
+    turns.running = None;
+    turns.wake_first();
 }
 
 /// Ends the turn of this thread, which leaves the library. Other threads check again whether they can go on.

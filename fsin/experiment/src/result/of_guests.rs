@@ -5,10 +5,11 @@ use adapters::protocol::Class;
 use serde_json::{Map, Value};
 
 use super::manifest::Manifest;
-use super::of_network::{failure, hex};
+use super::of_network::{self, failure, hex};
 use super::rows::{GuestRow, MachineRow, MarkRow, RankRow, RunningDigest};
-use super::table::{OF_GUESTS, RunResult, of_machines, of_ranks};
+use super::table::{OF_GUESTS, OF_LINKS, RunResult, of_machines, of_ranks};
 use super::{Costs, SCHEMA};
+use crate::Bounds;
 use fsin_core::run::Outcome;
 use trgen::phrase::Notation;
 
@@ -83,13 +84,19 @@ pub fn of_guests(
 }
 
 impl RunResult {
-    /// The result of an MPI program with these ranks as guests.
+    /// The result of an MPI program with these ranks as guests, and the bounds of its completion. `links` has the packets that
+    /// each link carried, by router and port, if they were counted, and how many a link can carry meanwhile.
     #[must_use]
-    pub fn of_ranks(self, ranks: Vec<RankRow>) -> Self {
+    pub fn of_ranks(self, ranks: Vec<RankRow>, bounds: &Bounds, links: Option<(&[Vec<Option<u64>>], f64)>) -> Self {
         let unexpected: u64 = ranks.iter().map(|rank| rank.messages_unexpected).sum();
         let received: u64 = ranks.iter().map(|rank| rank.messages_received).sum();
         let (messages_expected, messages_unexpected) = (Some(received.saturating_sub(unexpected)), Some(unexpected));
-        Self { ranks: Some(ranks), messages_expected, messages_unexpected, ..self }.writing(of_ranks())
+        let mut result = Self { ranks: Some(ranks), messages_expected, messages_unexpected, ..self };
+        of_network::bounds(&mut result, Some(bounds));
+        if let Some((links, packets)) = links {
+            of_network::link_loads(&mut result, links, packets);
+        }
+        result.writing(of_ranks().filter(|figure| links.is_some() || !OF_LINKS.contains(figure)))
     }
 
     /// The result of virtual machines, which are the guests of this report.

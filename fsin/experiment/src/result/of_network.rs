@@ -323,7 +323,7 @@ fn shots(result: &mut RunResult, shots: Option<&[Shot]>) {
 }
 
 /// Sets the figures of link loads. `packets` is the capacity of a link during the measurement.
-fn link_loads(result: &mut RunResult, links: &[Vec<Option<u64>>], packets: f64) {
+pub(super) fn link_loads(result: &mut RunResult, links: &[Vec<Option<u64>>], packets: f64) {
     let carried: Vec<u64> = links.iter().flatten().flatten().copied().collect();
     let load = |carried: f64| (packets > 0.0).then(|| carried / packets);
     let mean = carried.iter().sum::<u64>() as f64 / carried.len() as f64;
@@ -333,7 +333,7 @@ fn link_loads(result: &mut RunResult, links: &[Vec<Option<u64>>], packets: f64) 
 }
 
 /// Sets the lower bounds of the completion time, and the binding one.
-fn bounds(result: &mut RunResult, bounds: Option<&Bounds>) {
+pub(super) fn bounds(result: &mut RunResult, bounds: Option<&Bounds>) {
     let binding = bounds.and_then(Bounds::binding);
     result.completion_bound_cycles = binding.map(|(_, bound)| bound.cycles);
     result.completion_bound_by = binding.map(|(name, _)| name.to_owned());
@@ -345,6 +345,7 @@ fn bounds(result: &mut RunResult, bounds: Option<&Bounds>) {
         bisection: cycles(&bounds.bisection),
         links: cycles(&bounds.links),
         critical_path: cycles(&bounds.critical_path),
+        computing: cycles(&bounds.computing),
     });
 }
 

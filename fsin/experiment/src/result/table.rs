@@ -327,6 +327,8 @@ pub(super) fn of_ranks() -> impl Iterator<Item = Figure> {
     let more = |figure: Figure| {
         let more: &[Figure] = match figure {
             F::LateMaxPs => &[F::MessagesExpected, F::MessagesUnexpected],
+            F::LatencyP99 => OF_LINKS,
+            F::CompletionSeconds => &[F::CompletionBound, F::CompletionBoundBy, F::CompletionBounds],
             F::Guests => &[F::Ranks],
             _ => &[],
         };

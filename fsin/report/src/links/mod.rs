@@ -16,7 +16,7 @@ pub use picture::link_pictures;
 pub(super) use picture::{Paint, svg};
 
 use crate::letters::width;
-use fsin_experiment::result::Figure;
+use fsin_experiment::result::{Figure, RunResult};
 use fsin_experiment::sweep::{Collected, Curve, Curves, Row, Spot};
 
 /// Maximum number of links to draw one by one; larger networks have tables only.
@@ -92,10 +92,10 @@ fn most_informative(curves: &Curves) -> Vec<(&Curve, &Spot)> {
 }
 
 /// \[phits/cycle\] The load of each link, in the order of [`Net::links`]; `None` if the result lacks link loads.
-pub(super) fn loads(net: &Net, row: &Row) -> Option<Vec<f64>> {
-    let packets = row.result.link_packets.as_ref()?;
-    let cycles = row.result.number(Figure::MeasuredCycles).filter(|&cycles| cycles > 0.0)?;
-    let phits = row.result.experiment.get("packet")?.as_f64()?;
+pub(super) fn loads(net: &Net, result: &RunResult) -> Option<Vec<f64>> {
+    let packets = result.link_packets.as_ref()?;
+    let cycles = result.number(Figure::MeasuredCycles).filter(|&cycles| cycles > 0.0)?;
+    let phits = result.experiment.get("packet")?.as_f64()?;
     let load = |link: &net::Link| Some((*packets.get(link.from)?.get(link.port)?)? as f64 * phits / cycles);
     net.links.iter().map(load).collect()
 }

@@ -26,7 +26,7 @@ pub(crate) struct Net {
     /// Specification of the network, such as `torus:8x8`.
     pub(crate) spec: String,
     /// \[nodes\] By dimension: the size of a torus or mesh; `None` for other networks.
-    pub(super) grid: Option<Vec<usize>>,
+    pub(crate) grid: Option<Vec<usize>>,
     /// Number of routers. Those of endpoints come first.
     pub(super) routers: usize,
     /// Number of routers that are endpoints of a network of switches.
@@ -109,7 +109,7 @@ impl Net {
     }
 
     /// The name of a router for readers.
-    fn router(&self, router: usize) -> String {
+    pub(crate) fn router(&self, router: usize) -> String {
         match &self.grid {
             Some(sizes) if sizes.len() > 1 => {
                 let mut rest = router;

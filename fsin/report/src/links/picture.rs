@@ -76,7 +76,7 @@ pub fn link_pictures(plan: &Plan, curves: &Curves, collected: &Collected) -> (Ve
         .filter_map(|row| {
             let experiment = plan.points[collected.rows[row].index].resolve().ok()?;
             let net = Net::of(&**experiment.topology()?);
-            let loads = loads(&net, &collected.rows[row])?;
+            let loads = loads(&net, &collected.rows[row].result)?;
             let map = Map::of(&net)?;
             Some((row, net, map, loads))
         })

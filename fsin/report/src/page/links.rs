@@ -92,7 +92,9 @@ fn gather(plan: &Plan, collected: &Collected, order: &[usize]) -> (Vec<Drawn>, V
             drawn.push(Drawn { net, map });
             Some(drawn.len() - 1)
         });
-        let Some((net, loads)) = net.and_then(|net| Some((net, loads(&drawn[net].net, row)?))) else { continue };
+        let Some((net, loads)) = net.and_then(|net| Some((net, loads(&drawn[net].net, &row.result)?))) else {
+            continue;
+        };
         loads_held += loads.len();
         if loads_held > MOST_LOADS && !shown.is_empty() {
             break;
@@ -127,7 +129,7 @@ fn picks(plan: &Plan, shown: &[Shown]) -> Markup {
 }
 
 /// The picture of a network, with the loads of one point.
-fn figure(net: &Net, map: &Map, loads: &[f64], scale: Scale) -> Markup {
+pub(super) fn figure(net: &Net, map: &Map, loads: &[f64], scale: Scale) -> Markup {
     let svg = svg(map, loads, scale, "", Paint::Class);
     // The page sets the size; the box keeps the aspect ratio.
     let svg =
@@ -144,7 +146,7 @@ fn figure(net: &Net, map: &Map, loads: &[f64], scale: Scale) -> Markup {
 }
 
 /// A table with a line for each link class: number of links, mean load, maximum load and where it is.
-fn classes(net: &Net, loads: &[f64]) -> Markup {
+pub(super) fn classes(net: &Net, loads: &[f64]) -> Markup {
     let row = |(class, name): (usize, &String)| {
         let links_of_class = || net.links.iter().zip(loads).filter(move |(link, _)| link.class == class);
         let count = net.links.iter().filter(|link| link.class == class).count();

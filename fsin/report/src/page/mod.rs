@@ -9,9 +9,11 @@ mod jobs;
 mod links;
 mod merged;
 mod origin;
+mod program;
 mod tables;
 mod warnings;
 
+pub use program::{ProgramRun, program_page};
 use tables::{bounds, comparison, points, saturation, searches};
 
 use super::plot::{GRID, Picture, Scale, Style, pictures};

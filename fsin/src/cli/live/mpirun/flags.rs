@@ -12,10 +12,11 @@ use adapters::protocol::{MAX_PAYLOAD, Mode};
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use fsin::experiment::live_keys;
+use fsin::experiment::{Experiment, live_keys};
 use serde_json::{Map, Value, json};
 use trgen::NodeId;
 use trgen::trace::collectives::Choice;
+use trgen::trace::placement;
 use trgen::trace::slow::Slow;
 
 use crate::cli::live::guest::span;
@@ -70,7 +71,7 @@ pub(crate) fn command() -> Command {
                 .value_name("N")
                 .required(true)
                 .value_parser(RangedU64ValueParser::<usize>::new().range(1..=MAX_RANKS))
-                .help("Ranks of the program; rank i is on node i / R, with R ranks on each node"),
+                .help("Ranks of the program; R consecutive ones share a node"),
         )
         .arg(Arg::new("launcher").long("launcher").value_name("COMMAND").help(
             "What starts the ranks, such as 'srun -n 64'; with {rank} in it once for each: 'ssh node{rank}' [this command]",
@@ -86,6 +87,12 @@ pub(crate) fn command() -> Command {
             word("ranks-per-node", "R", "1", "Ranks on each node; messages within a node take one cycle [1]")
                 .value_parser(RangedU64ValueParser::<usize>::new().range(1..=MAX_RANKS)),
         )
+        .arg(word(
+            "placement",
+            "PLACEMENT",
+            "consecutive",
+            "The nodes of ranks: an order of nodes, such as random or file:nodes.txt (fsin list placements) [consecutive]",
+        ))
         .arg(word(
             "compute",
             "HOW",
@@ -117,7 +124,7 @@ pub(crate) fn command() -> Command {
             Arg::new("find-factor")
                 .long("find-factor")
                 .action(ArgAction::SetTrue)
-                .conflicts_with_all(["tui", "monitor", "record-view", "record", "wire-log", "pcap", "label", "digest-every", "heat-map"])
+                .conflicts_with_all(["tui", "monitor", "record-view", "record", "wire-log", "pcap", "label", "digest-every", "heat-map", "timeline", "report"])
                 .help("Run it in real time with ever larger factors until time and unexpected messages settle")
                 .long_help(
                     "Run the program in real time again and again, each time with twice the factor, until its time and the \
@@ -197,6 +204,19 @@ pub(crate) fn command() -> Command {
                 .value_parser(PossibleValuesParser::new(["ethernet", "user"])),
         )
         .arg(file("heat-map", "Draw who sends how much to whom, as a new file: NAME.svg, or NAME.png"))
+        .arg(
+            Arg::new("link-loads")
+                .long("link-loads")
+                .action(ArgAction::SetTrue)
+                .help("Count the packets that each link carries, for the results and the report; packets of one length at routers"),
+        )
+        .arg(file("timeline", "What each rank does over time, as trace events in JSON, which Perfetto shows"))
+        .arg(
+            file("report", "A page (HTML) with times, bounds, placement, links, timeline, and who sends to whom").long_help(
+                "A page (HTML), as a new file, with the times of ranks, the lower bounds of the completion, the placement, the \
+                 loads of links where the network counts packets at routers, the timeline, and who sends how much to whom",
+            ),
+        )
         .arg(
             Arg::new("output")
                 .short('o')
@@ -333,6 +353,32 @@ pub(super) fn nodes(matches: &ArgMatches, ranks: usize) -> usize {
     ranks.div_ceil(matches.get_one::<usize>("ranks-per-node").copied().unwrap_or(1))
 }
 
+/// The nodes of ranks, which take the first `count` of them in this order.
+fn placement(matches: &ArgMatches, experiment: &Experiment, count: usize) -> Result<Vec<NodeId>, Complaint> {
+    let word = matches.get_one::<String>("placement").map_or("consecutive", String::as_str);
+    let placed = placement::place(word, count, experiment.geometry(), experiment.seed, None);
+    placed.map(|placed| placed.nodes).map_err(|error| {
+        let remedy = "write --placement consecutive, random, shift:4 or file:FILE (fsin list placements)";
+        Complaint::new(Exit::Usage, format!("--placement {word}: {error}"), remedy)
+    })
+}
+
+/// True if the packets of each link are counted: asked for, or for a report of a network that can.
+///
+/// # Errors
+/// They are asked for, and the network has no links that carry packets of one length.
+pub(super) fn counts_links(matches: &ArgMatches, experiment: &Experiment) -> Result<bool, Complaint> {
+    let is_asked = matches.get_flag("link-loads");
+    let can =
+        experiment.model.understands("link-loads") && experiment.topology().is_some() && experiment.units.is_padded;
+    if is_asked && !can {
+        let network = experiment.model.component.name;
+        let what = format!("--link-loads counts packets of one length at routers, and --network {network} has none");
+        return Err(Complaint::new(Exit::Usage, what, "leave it out, or use --network vct"));
+    }
+    Ok(can && (is_asked || matches.contains_id("report")))
+}
+
 /// The rules of a run of this many ranks.
 pub(super) fn rules(
     matches: &ArgMatches,
@@ -348,6 +394,7 @@ pub(super) fn rules(
         let what = format!("{ranks} ranks, {each} on a node, need {needed} nodes, and the network has {network_nodes}");
         return Err(Complaint::new(Exit::Usage, what, "use a larger --topology, or more --ranks-per-node"));
     }
+    let places = placement(matches, &model.experiment, needed)?;
     let overheads = Overheads {
         send: span(matches, "send-overhead")?.unwrap_or(0),
         receive: span(matches, "receive-overhead")?.unwrap_or(0),
@@ -380,7 +427,7 @@ pub(super) fn rules(
         warm_up: WarmUp::None,
         region: None,
         network_nodes,
-        places: Some((0..ranks).map(|rank| NodeId((rank / each) as u32)).collect()),
+        places: Some((0..ranks).map(|rank| places[rank / each]).collect()),
         digest_every: span(matches, "digest-every")?.unwrap_or(0),
     })
 }
@@ -407,7 +454,7 @@ pub(super) fn settle(settings: &mut Map<String, Value>, matches: &ArgMatches, ra
     if let Some(slow) = matches.get_one::<String>("slow") {
         settings.insert("slow".to_owned(), json!(slow));
     }
-    for name in ["collectives", "sync", "rendezvous", "clock-read", "send-overhead", "receive-overhead"] {
+    for name in ["placement", "collectives", "sync", "rendezvous", "clock-read", "send-overhead", "receive-overhead"] {
         settings.insert(name.to_owned(), json!(matches.get_one::<String>(name)));
     }
 }

@@ -1,13 +1,15 @@
 //! `fsin mpirun`: an MPI program on a simulated network.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
-use fsin::report::write;
+use fsin::experiment::Experiment;
+use fsin::report::{ProgramRun, program_page, write, write_timeline};
 use fsin::result::RunResult;
 use fsin::words::counted;
 
@@ -28,6 +30,7 @@ mod ranks;
 mod recording;
 mod reports;
 mod sync;
+mod timeline;
 
 use ending::{Ended, NotBegun};
 pub(crate) use flags::command;
@@ -54,6 +57,12 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
         None => None,
     };
     order.records = recording.is_some();
+    let new_file = |flag: &str| -> Result<Option<NewFile>, Complaint> {
+        let path = matches.get_one::<PathBuf>(flag);
+        path.map(|path| NewFile::create(format!("--{flag} {}", path.display()), path)).transpose()
+    };
+    let (spans_file, page_file) = (new_file("timeline")?, new_file("report")?);
+    order.has_timeline = spans_file.is_some() || page_file.is_some();
     let watch = serve::flags::watch(matches)?;
     let about = order.model.about.clone();
     let mut looking = Looking::begin(matches, || about, stop)?;
@@ -81,7 +90,7 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let finished = match finished {
         Ok(finished) => finished,
         Err(NotBegun { complaint, status: Some(status) }) => {
-            drop((document, map, recording));
+            drop((document, map, recording, spans_file, page_file));
             diagnostic::show(&complaint);
             std::process::exit(status)
         }
@@ -101,7 +110,7 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if finished.interrupted {
         return Ok(Exit::Interrupted);
     }
-    let Finished { result, ended, reports, folder, written, .. } = finished;
+    let Finished { result, ended, reports, folder, written, experiment, places, bounds, .. } = finished;
     let status = match ended {
         Ended::Failed(complaint) => return Err(complaint),
         Ended::Program(status) => status,
@@ -113,6 +122,25 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let collectives = collectives_of(&reports);
         file.write(&mut |out| recording::write(folder.path(), &collectives, (reports.len(), cycle), out))?;
     }
+    if spans_file.is_some() || page_file.is_some() {
+        let spans = timeline::read(folder.path(), reports.len())?;
+        let title = title(matches, &experiment);
+        if let Some(file) = spans_file {
+            file.write(&mut |out| write_timeline(&title, &spans, out))?;
+        }
+        if let Some(file) = page_file {
+            let run = ProgramRun {
+                title: &title,
+                result: &result,
+                topology: experiment.topology().map(|topology| &**topology),
+                nodes: experiment.geometry().nodes(),
+                places: &places,
+                spans: &spans,
+                binding: bounds.as_deref(),
+            };
+            file.write(&mut |out| out.write_all(program_page(&run).as_bytes()))?;
+        }
+    }
     if !quiet && result.failure.is_none() {
         output::tell(&summary(&result));
         sync::line(matches, &result).into_iter().for_each(|line| output::tell(&line));
@@ -123,6 +151,16 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     drop(folder);
     // The exit status of a program need not be one of [`Exit`].
     std::process::exit(status)
+}
+
+/// The program and its network, as a title.
+fn title(matches: &ArgMatches, experiment: &Experiment) -> String {
+    let program = matches.get_many::<OsString>("program").and_then(|mut words| words.next());
+    let name =
+        program.map(Path::new).and_then(Path::file_name).map_or_else(String::new, |name| name.display().to_string());
+    let network =
+        experiment.topology().map_or_else(|| experiment.model.component.name.to_owned(), |shape| shape.spec());
+    format!("{name} on {network}")
 }
 
 /// Writes the results to the file of `-o`.

@@ -9,11 +9,13 @@ use adapters::live::{Live, Protocol, Rules, Synchronisation, Watch};
 use adapters::protocol::Mode;
 use clap::ArgMatches;
 use fsin::couple::Coupled;
-use fsin::result::{RankRow, RunResult, of_guests};
+use fsin::experiment::{Bounds, Experiment, link_packets};
+use fsin::result::{RankRow, RunResult, SentRow, of_guests};
 use fsin::run::{Outcome, to_end};
 use fsin::words::counted;
 use serde_json::json;
-use trgen::Cycle;
+use trgen::trace::flow::Flow;
+use trgen::{Cycle, NodeId};
 
 use super::ending::{Ended, NotBegun, ending, never_began, refused};
 use super::launcher::Launcher;
@@ -51,6 +53,10 @@ pub(super) struct Order {
     synchronisation: Option<Synchronisation>,
     /// True if ranks record their calls.
     pub(super) records: bool,
+    /// True if ranks keep their timelines.
+    pub(super) has_timeline: bool,
+    /// True if the packets of each link are counted.
+    counts_links: bool,
     /// What happens to the output of ranks.
     pub(super) output: Forward,
     /// What starts the ranks, if it is not this command.
@@ -71,7 +77,9 @@ impl Order {
         let mut rules = flags::rules(matches, &model, ranks, mode, stop)?;
         let synchronisation = sync::protocol(matches, &model, &mut rules)?;
         flags::settle(&mut model.settings, matches, ranks, &rules.terms);
-        let (records, output) = (false, Forward::Plain);
+        let counts_links = flags::counts_links(matches, &model.experiment)?;
+        model.settings.insert("link-loads".to_owned(), json!(counts_links));
+        let (records, has_timeline, output) = (false, false, Forward::Plain);
         Ok(Self {
             ranks,
             compute,
@@ -83,6 +91,8 @@ impl Order {
             rules,
             synchronisation,
             records,
+            has_timeline,
+            counts_links,
             output,
             launcher,
         })
@@ -116,6 +126,12 @@ pub(super) struct Finished {
     pub(super) folder: Folder,
     /// An error if output, logs and captures of the run are incomplete, with the reason.
     pub(super) written: Result<(), String>,
+    /// The experiment whose network it was.
+    pub(super) experiment: Experiment,
+    /// The node of each rank.
+    pub(super) places: Vec<NodeId>,
+    /// What bounds the completion, in words.
+    pub(super) bounds: Option<String>,
 }
 
 /// Runs the program once.
@@ -140,9 +156,15 @@ pub(super) fn run(
         rules,
         synchronisation,
         records,
+        has_timeline,
+        counts_links,
         output,
         launcher,
     } = order;
+    let places = rules.places.clone().unwrap_or_default();
+    if counts_links {
+        model.network.observe();
+    }
     let shortest = rules.overheads.horizon(model.clock);
     let factor = f64::from(rules.terms.pace) / 1000.0;
     let needed = count as u64 * (1 + output.descriptors());
@@ -172,6 +194,7 @@ pub(super) fn run(
         deterministic: synchronisation.is_some_and(|used| used.protocol == Protocol::Deterministic),
         realtime: rules.terms.mode == Mode::Realtime,
         records,
+        has_timeline,
         output: &output,
     })?;
     let quiet = matches.get_flag("quiet");
@@ -246,9 +269,34 @@ pub(super) fn run(
     let picoseconds = |cycle: u64| model.clock.span(cycle);
     let mut rows: Vec<RankRow> = reports.iter().flatten().map(|report| report.row.clone()).collect();
     sync::add_costs(&mut rows, &report, shortest);
-    let result = of_guests(&outcome, &report, &picoseconds, costs, model.settings, manifest, &Flags).of_ranks(rows);
+    let result = of_guests(&outcome, &report, &picoseconds, costs, model.settings, manifest, &Flags);
+    let experiment = &model.experiment;
+    let bounds = match outcome.completion {
+        Some(_) if outcome.complete => bounds(experiment, &rows, &places, model.clock.span(1)),
+        _ => Bounds::default(),
+    };
+    let links =
+        experiment.topology().filter(|_| counts_links).map(|topology| link_packets(&**topology, &outcome.crossings));
+    let capacity = outcome.measured_cycles() as f64 / experiment.load_of_a_packet();
+    let result = result.of_ranks(rows, &bounds, links.as_deref().map(|links| (links, capacity)));
     let warnings = outcome.warnings.iter().map(|warning| warning.text.written(&Flags)).collect();
-    Ok(Finished { result, ended, warnings, interrupted, reports, folder, written })
+    let bounds = bounds.explain(outcome.completion.map_or(0, |cycle| cycle.0)).map(|text| text.written(&Flags));
+    let experiment = model.experiment;
+    Ok(Finished { result, ended, warnings, interrupted, reports, folder, written, experiment, places, bounds })
+}
+
+/// The lower bounds of the completion of a program whose ranks are on these nodes; a cycle takes `cycle` ps.
+fn bounds(experiment: &Experiment, ranks: &[RankRow], places: &[NodeId], cycle: u64) -> Bounds {
+    let node = |rank: u64| usize::try_from(rank).ok().and_then(|rank| places.get(rank)).copied();
+    let flows = ranks.iter().flat_map(|rank| rank.sent.iter().map(move |sent| (rank.rank, sent)));
+    let flow = |(rank, sent): (u64, &SentRow)| {
+        Some(Flow { from: node(rank)?, to: node(sent.to)?, bytes: sent.bytes, messages: sent.messages })
+    };
+    let flows: Vec<Flow> = flows.filter_map(flow).collect();
+    // Of ranks that compute equally long, the first.
+    let most = ranks.iter().map(|rank| (rank.rank, rank.computing_ps / cycle));
+    let most = most.reduce(|most, one| if one.1 > most.1 { one } else { most });
+    Bounds::of_ranks(experiment, &flows, most)
 }
 
 /// Adds a warning if messages were never received.

@@ -44,6 +44,8 @@ pub(super) struct Launch<'a> {
     pub(super) realtime: bool,
     /// True if ranks record their calls.
     pub(super) records: bool,
+    /// True if ranks keep their timelines.
+    pub(super) has_timeline: bool,
     /// Where the output of the ranks goes.
     pub(super) output: &'a Forward,
 }
@@ -139,11 +141,12 @@ impl Launch<'_> {
     }
 
     /// Settings that are on or off: the name of the variable, its only value, and whether it is on.
-    fn switches(&self) -> [(&'static str, &'static str, bool); 3] {
+    fn switches(&self) -> [(&'static str, &'static str, bool); 4] {
         [
             ("FSIN_MPI_MODE", "realtime", self.realtime),
             ("FSIN_MPI_SYNC", "deterministic", self.deterministic),
             ("FSIN_MPI_RECORD", "1", self.records),
+            ("FSIN_MPI_TIMELINE", "1", self.has_timeline),
         ]
     }
 }

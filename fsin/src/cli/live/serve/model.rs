@@ -21,6 +21,8 @@ use crate::cli::{Complaint, Exit, manifest, output};
 /// The network between guests, and what a run needs to know of it.
 pub(in crate::cli) struct Model {
     pub(in crate::cli) network: Box<dyn Network>,
+    /// The experiment whose network it is.
+    pub(in crate::cli) experiment: Experiment,
     /// The length of a cycle.
     pub(in crate::cli) clock: Clock,
     /// \[cycles\] Shortest response of the network to an injection.
@@ -86,5 +88,5 @@ pub(in crate::cli) fn model(matches: &ArgMatches, guests: Option<usize>) -> Resu
     let about = About { cycle_seconds: Some(clock.span(1) as f64 * 1e-12), ..about };
     let (seed, inputs) = (experiment.seed, manifest::inputs(&experiment));
     let delay = experiment.network.delay();
-    Ok(Model { network, clock, response, delay, settings, seed, about, inputs })
+    Ok(Model { network, experiment, clock, response, delay, settings, seed, about, inputs })
 }
