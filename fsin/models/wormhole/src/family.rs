@@ -190,6 +190,10 @@ impl NetworkSpec for Spec {
         true
     }
 
+    fn nodes_refuse(&self) -> bool {
+        true
+    }
+
     fn geometry(&self) -> &Geometry {
         self.topology.geometry()
     }

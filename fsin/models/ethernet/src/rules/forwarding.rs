@@ -273,7 +273,7 @@ fn homes(wiring: &Wiring, alive: &Alive) -> Vec<(u32, u32)> {
 }
 
 /// By switch: the number of links to switch `goal`; [`NONE`] where it cannot be reached.
-fn hops_to(wiring: &Wiring, alive: &Alive, goal: usize) -> Vec<u32> {
+pub(crate) fn hops_to(wiring: &Wiring, alive: &Alive, goal: usize) -> Vec<u32> {
     let first = wiring.hosts;
     let mut hops = vec![NONE; wiring.switches];
     hops[goal] = 0;
@@ -292,7 +292,7 @@ fn hops_to(wiring: &Wiring, alive: &Alive, goal: usize) -> Vec<u32> {
 }
 
 /// True if a port of a switch leads to a switch that is one link nearer to the goal of `hops`.
-fn is_nearer(wiring: &Wiring, alive: &Alive, hops: &[u32], switch: usize, port: usize) -> bool {
+pub(crate) fn is_nearer(wiring: &Wiring, alive: &Alive, hops: &[u32], switch: usize, port: usize) -> bool {
     let link = &wiring.links[port];
     link.is_to_switch
         && !alive.is_dead(port)
