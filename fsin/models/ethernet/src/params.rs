@@ -326,6 +326,11 @@ impl Params {
             let remedy = phrase!["set ", ["forwarding" => "static"], ", or leave it out"];
             return Err(SpecError::new(ErrorKind::Meaningless, what, remedy).of("ecmp"));
         }
+        if self.is_acked && self.recovery != Recovery::Window {
+            let what = phrase![["completion" => "acked"], ": only windows have acknowledgements"];
+            let remedy = phrase!["set ", ["recovery" => "window"], ", or leave it out"];
+            return Err(SpecError::new(ErrorKind::Meaningless, what, remedy).of("completion"));
+        }
         let why = match self.interface {
             Interface::Serial => None,
             Interface::Interleaved(_) if self.recovery != Recovery::Window => None,

@@ -97,6 +97,7 @@ prop_compose! {
             port_stats: if seed % 3 == 0 { PortStats::Histogram } else { PortStats::Figures },
             xoff, xon, segment: segment.min(frames.mtu - 40), window, initial_window, dup_acks, seed, frames,
             ties: if hash { TieOrder::Hash } else { TieOrder::Port },
+            is_acked: recovery == Recovery::Window && seed % 5 < 2,
             interface: match seed % 8 {
                 most @ 1..4 if recovery != Recovery::Window => Interface::Interleaved(most as u32),
                 _ => Interface::Serial,
