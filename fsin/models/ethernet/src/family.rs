@@ -51,7 +51,7 @@ const KEYS: &[Key] = &[
     Key::of_network("min-frame", "BYTES", Kind::Integer, None, "bytes", "size of the shortest frame, preamble included (72; hpcc: 48)"),
     Key::of_network("gap", "BITS", Kind::Integer, None, "bits", "between two frames (96; hpcc: 0)"),
     Key::of_network("pause-bytes", "BYTES", Kind::Integer, None, "bytes", "size of a PAUSE frame, preamble included (72; hpcc: 43)").needing(PAUSE),
-    Key::of_network("ties", "NAME", Kind::Word, None, "", "order of frames that reach a switch at one instant: port; or hash, the default where {frames}, {mtu}, {overhead}, {min-frame} or {gap} is set, or {flows} or {size} by cdf say what is sent").naming(TIES),
+    Key::of_network("ties", "NAME", Kind::Word, None, "", "order of frames that reach a switch at one instant: port; or hash, the default where {frames}, {mtu}, {overhead}, {min-frame} or {gap} is set, flows are listed, or sizes are by cdf").naming(TIES),
     Key::of_network("segment", "BYTES", Kind::Integer, None, "bytes", "window: of a message in a segment, at most (what a frame has room for beside headers: 1457)").needing(WINDOW),
     Key::of_network("segment-header", "BYTES", Kind::Integer, None, "bytes", "window: headers in each segment (40; 0 with the sizes of roce, tcp and hpcc, whose overhead contains them)").needing(WINDOW),
     Key::of_network("ack-bytes", "BYTES", Kind::Integer, Some("40"), "bytes", "window: length of an acknowledgement").needing(WINDOW),
