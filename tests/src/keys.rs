@@ -92,6 +92,7 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("rto-initial", &["2us"]),
     ("rto-min", &["2us"]),
     ("rto-max", &["1000us"]),
+    ("completion", &["acked"]),
     ("port-stats", &["none"]),
     ("cable-length", &["100"]),
     ("cable-velocity", &["100000000"]),
@@ -151,6 +152,7 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("node-stats", &["true"]),
     ("flow-stats", &["true"]),
     ("message-stats", &["true"]),
+    ("ideal", &["hpcc"]),
     ("size-classes", &["10kB:1MB"]),
     ("latency-histogram", &["true"]),
 ];

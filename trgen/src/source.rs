@@ -145,6 +145,17 @@ pub trait TrGen: Send {
         false
     }
 
+    /// The class of messages that nodes refuse at times, as [`take_refusals`](Self::take_refusals) says; `None` if they
+    /// take whatever arrives. Never changes.
+    fn refusable(&self) -> Option<u8> {
+        None
+    }
+
+    /// Tells `each` every node that has begun or ceased to refuse messages of the [class](Self::refusable) since the
+    /// last call: true if it takes them again. A message that is refused waits in the network. All nodes take them at
+    /// first. Called once in each turn of the loop, after [`generate`](Self::generate).
+    fn take_refusals(&mut self, _each: &mut dyn FnMut(NodeId, bool)) {}
+
     /// Called from time to time during the simulation, even when there is nothing to generate: a source that depends on
     /// the world outside the run checks that its peer is still there. May change the answer of [`next`](Self::next).
     ///

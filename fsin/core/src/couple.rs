@@ -94,6 +94,8 @@ pub struct Coupled<'a> {
     keep: Keep,
     /// Gets the packets that arrive, if they are kept.
     log: Option<PacketLog<'a>>,
+    /// Whether nodes can refuse messages in this network, if the source has nodes that do.
+    refuses: Option<bool>,
 }
 
 impl<'a> Coupled<'a> {
@@ -106,6 +108,7 @@ impl<'a> Coupled<'a> {
         let outbox = Outbox::new(network.nodes());
         let phase = source.phase();
         let keep = network.recorder_mut().details().map_or(Keep::default(), Details::keep);
+        let refuses = source.refusable().map(|class| network.let_refuse(class));
         Self {
             source,
             network,
@@ -118,6 +121,7 @@ impl<'a> Coupled<'a> {
             generated: false,
             keep,
             log: None,
+            refuses,
         }
     }
 
@@ -205,6 +209,10 @@ impl<'a> Coupled<'a> {
     /// which each ends after a bounded number of steps. That number counts what happens, not cycles.
     pub(crate) fn run_some(&mut self, until: Cycle) -> Result<Option<Reached>, Failure> {
         let last = self.network.last();
+        if self.refuses == Some(false) {
+            let what = "nodes of this network take whatever arrives, and the source has nodes that refuse messages";
+            return Err(SourceError::of_input(what).into());
+        }
         for _ in 0..STEPS {
             let now = self.network.clock();
             if now >= until {
@@ -273,6 +281,9 @@ impl<'a> Coupled<'a> {
                 Next::Waiting | Next::Done => until,
             };
             let target = target.min(last);
+            if self.refuses.is_some() {
+                self.source.take_refusals(&mut |node, admits| self.network.admit(node, admits));
+            }
             let advanced = self.network.advance(target, &mut self.notices);
             let at = self.network.clock() - 1;
             if self.keep.any() {

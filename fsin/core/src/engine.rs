@@ -4,7 +4,7 @@
 //! [`Network`] is stated once, here: when a run returns, the order of notices, what must be settled before it is read.
 
 use trgen::phrase::Phrase;
-use trgen::{Cycle, Message};
+use trgen::{Cycle, Message, NodeId};
 
 use crate::messages::Messages;
 use crate::network::{Figures, Injected, Measure, Network, NetworkFailure, Notices, PortFigures, STEPS, Settled};
@@ -40,6 +40,14 @@ pub trait Engine: Send {
 
     /// As [`Network::withhold`].
     fn withhold(&mut self, _message: &Message) {}
+
+    /// As [`Network::let_refuse`].
+    fn let_refuse(&mut self, _class: u8) -> bool {
+        false
+    }
+
+    /// As [`Network::admit`].
+    fn admit(&mut self, _node: NodeId, _admits: bool) {}
 
     /// Simulates the next cycle in which something happens, to its end. If that is not before `until`, which is after
     /// the clock, the clock advances to `until`. Appends the events of the cycle to the empty `notices`, in any order.
@@ -96,6 +104,14 @@ impl<E: Engine> Network for E {
 
     fn withhold(&mut self, message: &Message) {
         Engine::withhold(self, message);
+    }
+
+    fn let_refuse(&mut self, class: u8) -> bool {
+        Engine::let_refuse(self, class)
+    }
+
+    fn admit(&mut self, node: NodeId, admits: bool) {
+        Engine::admit(self, node, admits);
     }
 
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {

@@ -44,6 +44,8 @@ pub struct Messages<X = ()> {
     underway: Slab<Underway<X>>,
     /// \[packets\] Accepted packets that have been neither received nor dropped.
     in_flight: u64,
+    /// \[messages\] Messages that have arrived and are to be [acknowledged](Self::acknowledge).
+    unacknowledged: u64,
     /// By source and number there: packets of which a part is damaged, and which are discarded at their destination.
     damaged: HashSet<(NodeId, u64)>,
     /// \[packets\] Packets discarded so far.
@@ -60,6 +62,7 @@ impl<X> Messages<X> {
             nodes,
             underway: Slab::new(),
             in_flight: 0,
+            unacknowledged: 0,
             damaged: HashSet::new(),
             discarded: 0,
             recorder: Recorder::new(nodes),
@@ -72,11 +75,12 @@ impl<X> Messages<X> {
         self.nodes
     }
 
-    /// \[packets\] Accepted packets that have been neither received nor dropped.
+    /// \[packets\] Accepted packets that have been neither received nor dropped; a message that is to be
+    /// [acknowledged](Self::acknowledge) counts as one until then.
     #[must_use]
     #[inline]
     pub const fn in_flight(&self) -> u64 {
-        self.in_flight
+        self.in_flight + self.unacknowledged
     }
 
     /// Accepts a message of `packets` packets (at least 1) at this clock; returns its slot. The packets are shorter
@@ -145,6 +149,23 @@ impl<X> Messages<X> {
         underway.received == underway.packets
     }
 
+    /// Records the arrival of a message with all its packets, which are shorter than full ones by `short` in total.
+    /// `receipt` is that of the first, and the others have the numbers that follow.
+    pub fn receive_all(&mut self, slot: u32, at: Cycle, receipt: &Receipt, short: u64) {
+        let packets = self.underway[slot].packets;
+        self.recorder.received_together(at, receipt, packets);
+        self.recorder.short().received += short;
+        self.in_flight -= packets;
+        self.underway[slot].received = packets;
+    }
+
+    /// Records that all packets of a message, which are shorter than full ones by `short` in total and of which none has
+    /// arrived, are lost for good, before its source has been told that it is sent.
+    pub fn lose_all(&mut self, slot: u32, short: u64) {
+        let underway = &mut self.underway[slot];
+        (underway.lost, underway.lost_short) = (underway.packets, short);
+    }
+
     /// Records that the tail of a packet, which is shorter than a full one by `short`, has come to its destination. A
     /// [damaged](Self::damage) packet is lost; with the last one of a message that is delivered.
     #[inline]
@@ -211,6 +232,17 @@ impl<X> Messages<X> {
         let Underway { message, offered, .. } = *underway;
         notices.delivered.push(Delivery { message, offered, delivered: at });
         self.release_if_over(slot);
+    }
+
+    /// Counts a message that has been delivered as under way until it is [acknowledged](Self::acknowledge).
+    pub fn await_acknowledgement(&mut self) {
+        self.unacknowledged += 1;
+    }
+
+    /// Records that the source of a message that has been delivered knows of it in cycle `at`.
+    pub fn acknowledge(&mut self, slot: u32, at: Cycle) {
+        self.unacknowledged -= 1;
+        self.recorder.acknowledged(&self.underway[slot].message, at);
     }
 
     /// Records that a packet, which is shorter than a full one by `short`, is lost for good. Returns true for the first

@@ -167,6 +167,16 @@ pub trait Network: Send {
     /// never [holds back](Self::holds_back) is never called.
     fn withhold(&mut self, _message: &Message) {}
 
+    /// Lets nodes refuse messages of a class from now on, as [`admit`](Self::admit) says. To be called while the network
+    /// is empty. Returns false in a model whose nodes take whatever arrives.
+    fn let_refuse(&mut self, _class: u8) -> bool {
+        false
+    }
+
+    /// Lets a node take messages of the class that nodes [may refuse](Self::let_refuse), or refuse them, from the clock
+    /// on. All nodes take them at first. What a node has begun to take, it takes to its end.
+    fn admit(&mut self, _node: NodeId, _admits: bool) {}
+
     /// Simulates up to the beginning of cycle `until`, or to the end of the first cycle that has notices, whichever
     /// comes first. An empty network skips to `until`. After about [`STEPS`] steps, cycles or events, returns at the
     /// end of any cycle, so that a run can be watched and stopped at a cost that does not depend on the length of a
@@ -297,13 +307,35 @@ pub struct Livelock {
 
 /// A network in which packets are in flight and none will ever move again.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("the network is in deadlock: {in_flight} packets undelivered, no phit has moved since cycle {since}")]
+#[error(
+    "the network is in deadlock: {in_flight} packets undelivered, no phit has moved since cycle {since}{}",
+    refusals(.refusing.len())
+)]
 pub struct Deadlock {
     /// \[cycle\] The last cycle in which a phit moved.
     pub since: Cycle,
     /// \[packets\] Packets that have been generated and not delivered, in the network and in their sources.
     pub in_flight: u64,
     /// A cyclic wait: the head of each channel waits for room in the next one, and the last for the first. Empty if
-    /// none was found.
+    /// none was found. A channel whose head a node [refuses](Network::admit) waits for the channel into which that node
+    /// sends.
     pub cycle: Vec<Channel>,
+    /// Nodes that refuse a packet which has come to them; empty where nodes take whatever arrives.
+    pub refusing: Vec<NodeId>,
+}
+
+impl Deadlock {
+    /// A line for each node that refuses a packet.
+    pub fn refusals(&self) -> impl Iterator<Item = String> {
+        self.refusing.iter().map(|node| format!("node {node} takes no request before it has sent a reply"))
+    }
+}
+
+/// The end of a sentence about `count` nodes that refuse packets.
+fn refusals(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => "; 1 node refuses requests until it has sent replies".to_owned(),
+        _ => format!("; {count} nodes refuse requests until they have sent replies"),
+    }
 }

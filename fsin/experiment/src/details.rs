@@ -9,6 +9,7 @@ use trgen::{Cycle, Message, NodeId};
 
 use crate::Experiment;
 use crate::execute::network;
+use crate::resolve::Ideal;
 use fsin_core::network::{Injected, Network, Notices};
 use fsin_core::stats::{Completed, Details};
 
@@ -23,15 +24,16 @@ const LONGEST: u64 = 1 << 40;
 pub struct MessageTime {
     /// The message, and when it was generated and delivered.
     pub of: Completed,
-    /// \[cycles\] Time that the message takes alone in the same network; `None` if that was not found.
+    /// \[cycles\] Its ideal time: what the message takes alone in the same network, or that of a formula; `None` if that
+    /// was not found.
     pub alone_cycles: Option<u64>,
 }
 
 impl MessageTime {
-    /// \[cycles\] Time from its generation to its delivery.
+    /// \[cycles\] Time from its generation to its delivery, or to its acknowledgement where that completes it.
     #[must_use]
     pub fn cycles(&self) -> u64 {
-        self.of.delivered.since(self.of.generated)
+        self.of.acknowledged.unwrap_or(self.of.delivered).since(self.of.generated)
     }
 
     /// Its time over that of the same message alone.
@@ -45,7 +47,14 @@ impl MessageTime {
 /// The messages of a run that were delivered while measuring. Each different one is run alone over an empty network of
 /// the experiment: the result is exact for any model, and random routings have one of their times.
 pub(crate) fn message_times(experiment: &Experiment, details: &Details, stop: &AtomicBool) -> Vec<MessageTime> {
-    let completed = details.completed();
+    let mut completed = details.completed();
+    let is_acked = experiment.network.completes_when_acknowledged();
+    if is_acked {
+        completed.retain(|one| one.acknowledged.is_some());
+    }
+    if let (Ideal::Hpcc, Some(mut ideal)) = (experiment.ideal, experiment.network.hpcc_ideal()) {
+        return completed.into_iter().map(|of| MessageTime { of, alone_cycles: ideal(&of.message) }).collect();
+    }
     let mut known: HashMap<(NodeId, NodeId, u64, u8), Option<u64>> = HashMap::new();
     let mut empty = network(experiment).ok();
     let mut alone = |message: Message| {
@@ -57,7 +66,9 @@ pub(crate) fn message_times(experiment: &Experiment, details: &Details, stop: &A
             return None;
         }
         let number = known.len() as u64;
-        let time = empty.as_mut().and_then(|network| run_alone(&mut **network, Message { id: number, ..message }));
+        let time = empty
+            .as_mut()
+            .and_then(|network| run_alone(&mut **network, Message { id: number, ..message }, is_acked, stop));
         if time.is_none() {
             // What is left of a lost message would disturb the next one.
             empty = network(experiment).ok();
@@ -68,8 +79,8 @@ pub(crate) fn message_times(experiment: &Experiment, details: &Details, stop: &A
     completed.into_iter().map(|of| MessageTime { of, alone_cycles: alone(of.message) }).collect()
 }
 
-/// \[cycles\] Time of a message over an empty network; `None` if it does not arrive.
-fn run_alone(network: &mut dyn Network, message: Message) -> Option<u64> {
+/// \[cycles\] Time of a message over an empty network; `None` if it does not arrive, or the user stops the run before.
+fn run_alone(network: &mut dyn Network, message: Message, is_acked: bool, stop: &AtomicBool) -> Option<u64> {
     let offered = network.clock();
     let until = Cycle(offered.0.saturating_add(LONGEST));
     if network.inject(message) != Injected::Accepted {
@@ -80,6 +91,9 @@ fn run_alone(network: &mut dyn Network, message: Message) -> Option<u64> {
     // What follows a delivery, such as an acknowledgement, must be over before the next message.
     while network.clock() < until && (time.is_none() || network.in_flight() > 0) {
         network.advance(until, &mut notices).ok()?;
+        if stop.load(Ordering::Relaxed) {
+            return None;
+        }
         if !notices.dropped.is_empty() {
             return None;
         }
@@ -89,5 +103,6 @@ fn run_alone(network: &mut dyn Network, message: Message) -> Option<u64> {
             return None;
         }
     }
-    time
+    // The network is empty when it is acknowledged.
+    if is_acked { time.map(|_| (network.clock() - 1).since(offered)) } else { time }
 }

@@ -91,6 +91,8 @@ pub struct Experiment {
     pub keep: Keep,
     /// Whether the histogram of packet latencies is kept.
     pub latency_histogram: bool,
+    /// What slow-downs of messages are measured against.
+    pub ideal: Ideal,
     /// \[bytes\] Greatest sizes of the classes of messages but the last, ascending.
     pub size_classes: Vec<u64>,
     /// How the workload generates messages.
@@ -152,8 +154,17 @@ impl Experiment {
         let pace = pace(&settings, cycle_seconds)?;
         let seed = settings.integer("seed")?;
         let geometry = network.geometry();
-        let carries_to_itself = network.carries_to_itself();
-        let request = Request { settings: &settings, times, pace, geometry, units, carries_to_itself, throttled, seed };
+        let request = Request {
+            settings: &settings,
+            times,
+            pace,
+            geometry,
+            units,
+            carries_to_itself: network.carries_to_itself(),
+            nodes_refuse: network.nodes_refuse(),
+            throttled,
+            seed,
+        };
         let workload = workload(tasks, &request)?;
         let plan = plan(&settings, tasks.is_some() || times == Times::Shots)?;
         let runs = network.wire().map_or(Runs::Network, Runs::Hosts);
@@ -167,6 +178,7 @@ impl Experiment {
         if runs.by_hosts() {
             check_wire(&settings, model)?;
         }
+        let ideal = ideal(&settings, &*network)?;
         Ok(Self {
             model,
             network,
@@ -193,6 +205,7 @@ impl Experiment {
                 packets: false,
             },
             latency_histogram: is_on(&settings, "latency-histogram")?,
+            ideal,
             size_classes: size_classes(&settings)?,
             times,
             foreseen,
@@ -403,6 +416,26 @@ fn foreseen(settings: &Settings, network: &dyn NetworkSpec, waits: Option<&str>)
 /// Whether a switch without a default is on.
 fn is_on(settings: &Settings, key: &'static str) -> Result<bool, SettingsError> {
     Ok(settings.is_set(key) && settings.choice(key, &[("true", true), ("false", false)])?)
+}
+
+/// What slow-downs of messages are measured against.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ideal {
+    /// The time of the message alone in the same network.
+    Alone,
+    /// The formula of HPCC.
+    Hpcc,
+}
+
+/// What slow-downs of messages are measured against.
+fn ideal(settings: &Settings, network: &dyn NetworkSpec) -> Result<Ideal, SettingsError> {
+    let ideal = settings.choice("ideal", &[("alone", Ideal::Alone), ("hpcc", Ideal::Hpcc)])?;
+    if ideal == Ideal::Hpcc && is_on(settings, "message-stats")? && network.hpcc_ideal().is_none() {
+        let what = phrase![["ideal" => "hpcc"], " is the time of an acknowledged message on a shortest path of links that do not fail"];
+        let remedy = phrase!["use ", ["network" => "ethernet:forwarding=static,recovery=window,completion=acked"], ", or ", ["ideal" => "alone"]];
+        return Err(settings.error("ideal", ErrorKind::Conflict, what, remedy));
+    }
+    Ok(ideal)
 }
 
 /// \[bytes\] The greatest sizes of the classes of messages but the last.

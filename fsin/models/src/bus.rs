@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Units};
-use fsin_core::network::{Injected, Network, NetworkFailure, Notices, Settled};
+use fsin_core::network::{Injected, Network, NetworkFailure, Notices, STEPS, Settled};
 use fsin_core::stats::{Receipt, Recorder};
 use trgen::catalog::{Component, SpecError};
 use trgen::{Cycle, Delivery, Geometry, Message};
@@ -158,7 +158,10 @@ impl Network for Bus {
 
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         notices.clear();
-        while notices.is_empty() {
+        for _ in 0..STEPS {
+            if !notices.is_empty() {
+                break;
+            }
             self.on_bus = self.on_bus.or_else(|| self.grant());
             let Some((node, last)) = self.on_bus.filter(|&(_, last)| last < until) else {
                 self.clock = self.clock.max(until);

@@ -146,12 +146,10 @@ impl<'a> ConstantDelay<'a> {
             let Message { source, destination, .. } = delivery.message;
             let packets = self.packets(&delivery.message);
             self.in_flight -= packets;
-            for _ in 0..packets {
-                let sequence = self.sequences[source.index()];
-                self.sequences[source.index()] += 1;
-                let receipt = Receipt { source, destination, sequence, latency, hops: latency.min(1) };
-                self.recorder.received(delivery.delivered, &receipt);
-            }
+            let sequence = self.sequences[source.index()];
+            self.sequences[source.index()] += packets;
+            let receipt = Receipt { source, destination, sequence, latency, hops: latency.min(1) };
+            self.recorder.received_together(delivery.delivered, &receipt, packets);
             notices.delivered.push(delivery);
         }
         notices.delivered.sort_by_key(|delivery| delivery.message.destination);

@@ -41,7 +41,7 @@ const LINES: &[Line] = &[
         0,
         "{}",
     ),
-    Line("  slow-down, mean / p99", &[F::MessageSlowdownMean, F::MessageSlowdownP99], 2, "against alone"),
+    Line("  slow-down, mean / p99", &[F::MessageSlowdownMean, F::MessageSlowdownP99], 2, "against the ideal time"),
     Line("tasks", &[F::Tasks], 0, "{}"),
     Line("messages", &[F::Messages], 0, "{}"),
     Line("  point to point / collective", &[F::MessagesPointToPoint, F::MessagesCollective], 0, "{}"),

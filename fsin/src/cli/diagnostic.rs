@@ -77,21 +77,27 @@ impl Complaint {
     pub(crate) fn of_failure(failure: &Failure) -> Self {
         /// Maximum number of waits to list; more scroll the message away.
         const SHOWN: usize = 16;
+        const REMEDY_OF_DEADLOCK: &str = "with --network vct use a routing that avoids deadlock (fsin list routings), or --bubble 2; \
+                                          with --network wormhole leave out --unsafe-routing; with --network ethernet use \
+                                          forwarding=learning, whose tree has no circle, or pause=false";
         let (exit, lines, remedy) = match failure {
             Failure::Network(NetworkFailure::Deadlock(deadlock)) => {
-                let lines: Vec<String> = deadlock
+                let waits = if deadlock.refusing.is_empty() { "waits for room in" } else { "waits for" };
+                let mut lines: Vec<String> = deadlock
                     .cycle
                     .iter()
                     .zip(deadlock.cycle.iter().cycle().skip(1))
-                    .map(|(channel, next)| format!("{channel} waits for room in {next}"))
+                    .map(|(channel, next)| format!("{channel} {waits} {next}"))
                     .collect();
-                (
-                    Exit::Watchdog,
-                    lines,
-                    "with --network vct use a routing that avoids deadlock (fsin list routings), or --bubble 2; with \
-                     --network wormhole leave out --unsafe-routing; with --network ethernet use forwarding=learning, \
-                     whose tree has no circle, or pause=false",
-                )
+                lines.extend(deadlock.refusals());
+                let remedy = match deadlock.refusing[..] {
+                    [] => REMEDY_OF_DEADLOCK,
+                    _ => {
+                        "requests hold up the replies that would make room for them: give both virtual channels of their own, with \
+                         --message-classes 2"
+                    }
+                };
+                (Exit::Watchdog, lines, remedy)
             }
             Failure::Network(NetworkFailure::Storm(storm)) => {
                 let lines = storm.cycle.iter().map(ToString::to_string).collect();

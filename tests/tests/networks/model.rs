@@ -182,7 +182,8 @@ fn without_a_bubble_a_saturated_torus_ends_in_a_cyclic_wait() {
     setups.last_mut().expect("one has been pushed").params.bubble = 0;
     for setup in setups {
         let outcome = setup.fixed(50_000);
-        let Some(Failure::Network(NetworkFailure::Deadlock(Deadlock { in_flight, cycle, since }))) = outcome.failure
+        let Some(Failure::Network(NetworkFailure::Deadlock(Deadlock { in_flight, cycle, since, .. }))) =
+            outcome.failure
         else {
             panic!("{setup:?}: no deadlock in {} cycles", outcome.cycles);
         };

@@ -5,10 +5,13 @@
 //! its request has arrived in full, in the order of these arrivals and at most one a cycle; if throttled, only when the
 //! node's last reply has been sent.
 //!
+//! With a bound, a node that has so many replies to send, or more, refuses requests: they wait in the network until it has
+//! sent one. If replies share channels with requests, these may hold up the replies that would make room for them: a
+//! protocol deadlock.
+//!
 //! # How the model departs from reality, and who could notice
-//! A node accepts requests regardless of how many replies it has yet to send: replies queue before the network without
-//! bound, and a full queue of replies stops no request. So networks do not run into the deadlocks in which requests hold up the replies that
-//! would make room for them.
+//! Without a bound, replies queue before the network in any number. With one, a node may exceed it by the requests that it
+//! had begun to take when it reached it, at most one for each channel of its ports of ejection.
 //!
 //! Decision: docs/decisions/0212-requests-and-replies.md.
 
@@ -71,6 +74,8 @@ struct Node {
     owed: VecDeque<Owed>,
     /// Throttled: true until its last reply has been sent.
     is_blocked: bool,
+    /// Number of replies that it has yet to send: of those owed, and of those that wait at its interface.
+    unsent: u64,
 }
 
 /// A source of requests, and their replies. Requests have even ids, replies odd ones.
@@ -82,6 +87,10 @@ pub(super) struct Replies {
     mode: Mode,
     /// \[cycles\] From the arrival of a request to its reply, at least 1.
     service: u64,
+    /// Number of replies to send from which on a node refuses requests; `None` if it never does.
+    room: Option<u64>,
+    /// Nodes that have begun or ceased to refuse since they were last told.
+    changed: Vec<NodeId>,
     nodes: Vec<Node>,
     calendar: DueNodes,
     /// By sender and id: when the request of a message under way was generated.
@@ -98,13 +107,14 @@ pub(super) struct Replies {
 }
 
 impl Replies {
-    /// `seed` is that of the sizes of replies.
+    /// A reply is generated `service` cycles after its request has arrived; nodes that have `room` replies to send refuse
+    /// requests. `seed` is that of the sizes of replies.
     pub(super) fn new(
         requests: Synthetic,
         law: Box<dyn Law>,
         phit_bytes: u32,
         mode: Mode,
-        service: u64,
+        (service, room): (u64, Option<u64>),
         seed: u64,
     ) -> Self {
         let count = requests.nodes();
@@ -113,12 +123,15 @@ impl Replies {
             sequence: 0,
             owed: VecDeque::new(),
             is_blocked: false,
+            unsent: 0,
         };
         Self {
             law,
             phit_bytes: u64::from(phit_bytes),
             mode,
             service,
+            room,
+            changed: Vec::new(),
             nodes: (0..count).map(node).collect(),
             calendar: DueNodes::new(),
             asked: HashMap::new(),
@@ -134,6 +147,15 @@ impl Replies {
     /// Times of the replies that have arrived.
     pub(super) const fn round_trips(&self) -> &RoundTrips {
         &self.round_trips
+    }
+
+    /// Counts a reply more, or one less, that a node has yet to send.
+    fn count_unsent(&mut self, id: NodeId, is_more: bool) {
+        let unsent = &mut self.nodes[id.index()].unsent;
+        *unsent = if is_more { *unsent + 1 } else { *unsent - 1 };
+        if self.room.is_some_and(|room| *unsent + u64::from(!is_more) == room) {
+            self.changed.push(id);
+        }
     }
 
     /// Makes a node due for its next reply, in cycle `from` or later.
@@ -191,7 +213,10 @@ impl TrGen for Replies {
     fn sent(&mut self, now: Cycle, message: &Message) {
         if message.id.is_multiple_of(2) {
             self.requests.sent(now, &Message { id: message.id / 2, ..*message });
-        } else if std::mem::take(&mut self.nodes[message.source.index()].is_blocked) {
+            return;
+        }
+        self.count_unsent(message.source, false);
+        if std::mem::take(&mut self.nodes[message.source.index()].is_blocked) {
             self.blocked -= 1;
             self.schedule(message.source, now.next());
         }
@@ -206,10 +231,21 @@ impl TrGen for Replies {
         taken
     }
 
+    fn refusable(&self) -> Option<u8> {
+        self.room.map(|_| 0)
+    }
+
+    fn take_refusals(&mut self, each: &mut dyn FnMut(NodeId, bool)) {
+        for node in self.changed.drain(..) {
+            each(node, self.room.is_none_or(|room| self.nodes[node.index()].unsent < room));
+        }
+    }
+
     fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
         let Message { id, source, destination, .. } = delivery.message;
         let Some(asked) = self.asked.remove(&(source, id)) else { return };
         if id.is_multiple_of(2) {
+            self.count_unsent(destination, true);
             let node = &mut self.nodes[destination.index()];
             self.owed += 1;
             node.owed.push_back(Owed { ready: now + self.service, requester: source, asked });

@@ -58,6 +58,8 @@ pub struct Config {
     pub folder: PathBuf,
     /// True if the network carries messages of a node to itself; else patterns that send them are refused.
     pub carries_to_itself: bool,
+    /// True if nodes can refuse messages in the network; else traffic whose nodes do is refused.
+    pub nodes_refuse: bool,
 }
 
 impl Config {
@@ -95,6 +97,7 @@ impl Config {
             shots: 10,
             folder: PathBuf::new(),
             carries_to_itself: false,
+            nodes_refuse: false,
         }
     }
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use trgen::catalog::{Component, Described, ErrorKind, SpecError};
 use trgen::phrase::Phrase;
 use trgen::units::Decimal;
-use trgen::{Geometry, NodeId, phrase};
+use trgen::{Geometry, Message, NodeId, phrase};
 
 use crate::capture::{Capture, Place};
 use crate::failures::Failures;
@@ -31,6 +31,9 @@ pub use values::Values;
 
 /// A function from the values of settings to a checked specification.
 pub type Parse = fn(&dyn Values) -> Result<Arc<dyn NetworkSpec>, SpecError>;
+
+/// \[cycles\] The ideal time of a message by a formula; `None` for one that has no route.
+pub type IdealTime = Box<dyn FnMut(&Message) -> Option<u64>>;
 
 /// The unit of load of most models: phits that a node sends in a cycle.
 pub const PHITS_PER_NODE_CYCLE: &str = "phits/node/cycle";
@@ -259,6 +262,22 @@ pub trait NetworkSpec: fmt::Debug + Send + Sync {
     /// True if it carries messages of a node to itself.
     fn carries_to_itself(&self) -> bool {
         false
+    }
+
+    /// True if nodes can [refuse](Network::let_refuse) messages.
+    fn nodes_refuse(&self) -> bool {
+        false
+    }
+
+    /// True if a message is complete when its source knows that it has arrived, and not when it arrives.
+    fn completes_when_acknowledged(&self) -> bool {
+        false
+    }
+
+    /// \[cycles\] The time of a message by the formula of HPCC, between any two nodes; `None` in a model or with
+    /// settings to which that does not apply.
+    fn hpcc_ideal(&self) -> Option<IdealTime> {
+        None
     }
 
     /// Number of threads that a run occupies.

@@ -67,6 +67,8 @@ pub struct Completed {
     pub generated: Cycle,
     /// \[cycle\] When its last phit was consumed.
     pub delivered: Cycle,
+    /// \[cycle\] When its source knew; `None` in a model without acknowledgements, and before.
+    pub acknowledged: Option<Cycle>,
 }
 
 /// A packet that has arrived.
@@ -129,6 +131,17 @@ impl Details {
         }
     }
 
+    /// As [`received`](Self::received), for packets of equal latency of which none is kept.
+    pub(super) fn received_together(&mut self, packet: &Receipt, packets: u64) {
+        for share in self.shares(packet.source, packet.destination) {
+            share.latency.record_many(packet.latency, packets);
+            share.hops.record_many(packet.hops, packets);
+        }
+        if let Some(node) = self.nodes.get_mut(packet.destination.index()) {
+            node.packets_received += packets;
+        }
+    }
+
     pub(super) fn offered(&mut self, now: Cycle, message: &Message) {
         for share in self.shares(message.source, message.destination) {
             share.offered_messages += 1;
@@ -151,7 +164,15 @@ impl Details {
         if self.keep.messages {
             // A message that did not come through the loop was offered when it was generated.
             let generated = self.underway.remove(&(message.source, message.id)).unwrap_or(delivery.offered);
-            self.completed.push(Completed { message, generated, delivered: delivery.delivered });
+            self.completed.push(Completed { message, generated, delivered: delivery.delivered, acknowledged: None });
+        }
+    }
+
+    pub(super) fn acknowledged(&mut self, message: &Message, at: Cycle) {
+        // It has arrived a short time ago.
+        let is_it = |one: &&mut Completed| (one.message.source, one.message.id) == (message.source, message.id);
+        if let Some(one) = self.completed.iter_mut().rev().find(is_it) {
+            one.acknowledged = Some(at);
         }
     }
 
@@ -228,7 +249,13 @@ mod tests {
         assert_eq!((share.offered_messages, share.offered_bytes, share.delivered_bytes), (1, 90, 90));
         assert_eq!((share.latency.mean(), details.nodes()[2].packets_received), (Some(5.0), 1));
         assert_eq!(details.flows().collect::<Vec<_>>(), [(NodeId(1), NodeId(2), &share)]);
-        assert_eq!(details.completed(), [Completed { message, generated: Cycle(1), delivered: Cycle(9) }]);
+        assert_eq!(
+            details.completed(),
+            [Completed { message, generated: Cycle(1), delivered: Cycle(9), acknowledged: None }]
+        );
+        let mut all_acked = all.clone();
+        all_acked.acknowledged(&message, Cycle(12));
+        assert_eq!(all_acked.details().unwrap().completed()[0].acknowledged, Some(Cycle(12)));
         all.begin();
         let details = all.details().unwrap();
         assert!(details.completed().is_empty() && details.flows().next().is_none());

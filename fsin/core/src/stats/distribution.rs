@@ -25,12 +25,19 @@ impl Moments {
         self.max = self.max.max(value);
     }
 
+    /// Adds a value `count` times.
+    pub fn record_many(&mut self, value: u64, count: u64) {
+        let squares = (u128::from(value) * u128::from(value)).saturating_mul(count.into());
+        let max = if count > 0 { value } else { 0 };
+        self.merge(&Self { count, sum: u128::from(value) * u128::from(count), sum_of_squares: squares, max });
+    }
+
     /// Adds all values of `other`.
     #[inline]
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.sum += other.sum;
-        self.sum_of_squares += other.sum_of_squares;
+        self.sum_of_squares = self.sum_of_squares.saturating_add(other.sum_of_squares);
         self.max = self.max.max(other.max);
     }
 
@@ -52,10 +59,11 @@ impl Moments {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// Standard deviation of the values (not of their mean); `None` without values.
+    /// Standard deviation of the values (not of their mean); `None` without values, and where the sum of their squares
+    /// exceeds 128 bits.
     #[must_use]
     pub fn std(&self) -> Option<f64> {
-        (self.count > 0).then(|| {
+        (self.count > 0 && self.sum_of_squares < u128::MAX).then(|| {
             // n * sum(x^2) - sum(x)^2 is exact in integers; only the last steps round. It is computed for the distances
             // from the integer part of the mean, whose squares are small enough for latencies in picoseconds.
             let n = u128::from(self.count);
@@ -106,6 +114,15 @@ impl Distribution {
             // Not `saturating_record`: that function clamps to the present range, which here is the range of an empty
             // histogram.
             None => self.large.record(value).expect("an auto-resizing histogram takes every value"),
+        }
+    }
+
+    /// Adds a value `count` times.
+    pub fn record_many(&mut self, value: u64, count: u64) {
+        self.moments.record_many(value, count);
+        match self.small.get_mut(value as usize) {
+            Some(frequency) => *frequency += count,
+            None => self.large.record_n(value, count).expect("an auto-resizing histogram takes every value"),
         }
     }
 
@@ -180,6 +197,18 @@ mod tests {
         assert_eq!(all.moments().max(), Some(1000));
         assert_eq!(all.quantile(0.5), Some(500));
         assert_eq!(all.quantile(0.999), Some(999));
+    }
+
+    #[test]
+    fn many_equal_values_are_recorded_at_once() {
+        let (mut one_by_one, mut at_once) = (Distribution::default(), Distribution::default());
+        for (value, count) in [(7, 3), (5_000, 2), (9, 0)] {
+            (0..count).for_each(|_| one_by_one.record(value));
+            at_once.record_many(value, count);
+        }
+        assert_eq!(one_by_one, at_once);
+        at_once.record_many(1 << 52, 1 << 43);
+        assert_eq!((at_once.moments().std(), at_once.quantile(0.5).is_some()), (None, true));
     }
 
     #[test]

@@ -7,6 +7,9 @@ use trgen::{Cycle, Delivery, Message, NodeId};
 
 use super::{Arrival, Details, Distribution, Keep, Moments};
 
+/// \[packets\] Packets of a message that arrives whole are recorded one by one up to this number.
+pub const ONE_BY_ONE: u64 = 1 << 20;
+
 /// \[phits\] Total by which packets were shorter than the longest packet. Always 0 in models whose packets all have the
 /// same length.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -277,6 +280,11 @@ impl Recorder {
         self.window.injection_latency.merge(latencies);
     }
 
+    /// Records that this number of headers left their injection queues, each so many cycles after its packet's start.
+    pub fn departed_together(&mut self, latency: u64, packets: u64) {
+        self.window.injection_latency.record_many(latency, packets);
+    }
+
     /// Records that this number of headers crossed a link.
     #[inline]
     pub fn hops(&mut self, headers: u64) {
@@ -295,6 +303,27 @@ impl Recorder {
         self.digest = self.digest.wrapping_add(mix2(mix2(now.0, pair), receipt.sequence));
         if let Some(details) = &mut self.details {
             details.received(now, receipt);
+        }
+    }
+
+    /// Records that all packets of a message were ejected in cycle `now`, in a model that carries messages whole.
+    /// `receipt` is that of the first, and the others have the numbers that follow. Beyond [`ONE_BY_ONE`] packets the
+    /// message has one hash in the digest, so that the time that this takes has a bound.
+    pub fn received_together(&mut self, now: Cycle, receipt: &Receipt, packets: u64) {
+        if packets <= ONE_BY_ONE || self.details().is_some_and(|details| details.keep().packets) {
+            let numbers = (0..packets).map(|index| receipt.sequence.wrapping_add(index));
+            numbers.for_each(|sequence| self.received(now, &Receipt { sequence, ..*receipt }));
+            return;
+        }
+        let Receipt { source, destination, sequence, latency, hops } = *receipt;
+        self.window.counts.received += packets;
+        self.window.latency.record_many(latency, packets);
+        self.window.hops.record_many(hops, packets);
+        self.received_by_source[source.index()] += packets;
+        let pair = u64::from(source.0) << 32 | u64::from(destination.0);
+        self.digest = self.digest.wrapping_add(mix2(mix2(mix2(now.0, pair), sequence), packets));
+        if let Some(details) = &mut self.details {
+            details.received_together(receipt, packets);
         }
     }
 
@@ -320,6 +349,13 @@ impl Recorder {
     pub fn delivered(&mut self, delivery: &Delivery) {
         if let Some(details) = &mut self.details {
             details.delivered(delivery);
+        }
+    }
+
+    /// Records that the source of a message that has arrived knows of it in cycle `at`.
+    pub fn acknowledged(&mut self, message: &Message, at: Cycle) {
+        if let Some(details) = &mut self.details {
+            details.acknowledged(message, at);
         }
     }
 

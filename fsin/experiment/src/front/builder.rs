@@ -165,6 +165,7 @@ methods! {
     /// Keeps the time of each message: `message_*` of the result.
     message_stats: Switch = "message-stats";
     /// The classes of messages by size, for [`message_stats`](Self::message_stats): `decades`, or their greatest sizes.
+    ideal: Word = "ideal";
     size_classes: Word = "size-classes";
     /// Keeps the histogram of packet latencies: `latency_histogram` of the result.
     latency_histogram: Switch = "latency-histogram";

@@ -157,7 +157,10 @@ pub(super) fn details(result: &mut RunResult, experiment: &Experiment, finished:
         result.message_slowdown_p99 = all.slowdown_p99;
         result.message_slowdown_p999 = all.slowdown_p999;
         result.message_slowdown_max = all.slowdown_max;
-        result.messages_unfinished = finished.details.as_ref().map(Details::unfinished);
+        // Those that have arrived and are not acknowledged, where that completes them.
+        let arrived = finished.details.as_ref().map_or(0, |details| details.completed().len());
+        let unfinished = finished.details.as_ref().map(Details::unfinished);
+        result.messages_unfinished = unfinished.map(|count| count + (arrived - messages.len()) as u64);
         result.message_classes = Some(classes(messages, &experiment.size_classes));
         result.message_deciles = Some(deciles(messages));
     }
@@ -291,6 +294,7 @@ mod tests {
                 message: Message { id: 0, source: NodeId(0), destination: NodeId(1), bytes, class: 0 },
                 generated: Cycle(10),
                 delivered: Cycle(10 + cycles),
+                acknowledged: None,
             },
             alone_cycles: Some(alone),
         };

@@ -409,7 +409,8 @@ pub(super) fn failure(failure: &couple::Failure) -> FailureReport {
     use couple::Failure;
     let (kind, waits) = match failure {
         Failure::Network(NetworkFailure::Deadlock(deadlock)) => {
-            (FailureKind::NetworkDeadlock, deadlock.cycle.iter().map(ToString::to_string).collect())
+            let channels = deadlock.cycle.iter().map(ToString::to_string);
+            (FailureKind::NetworkDeadlock, channels.chain(deadlock.refusals()).collect())
         }
         Failure::Network(NetworkFailure::Storm(storm)) => {
             (FailureKind::NetworkStorm, storm.cycle.iter().map(ToString::to_string).collect())

@@ -77,6 +77,8 @@ pub(crate) struct Request<'a> {
     pub(crate) units: Units,
     /// True if the network carries messages of a node to itself.
     pub(crate) carries_to_itself: bool,
+    /// True if nodes can refuse messages in the network.
+    pub(crate) nodes_refuse: bool,
     /// True if a node generates nothing while its interface is full.
     pub(crate) throttled: bool,
     /// Seed of every random draw.

@@ -84,7 +84,7 @@ const MAX_LOAD: f64 = (1u32 << 24) as f64;
 
 /// The configuration of synthetic sources.
 pub(super) fn config(request: &Request<'_>) -> Result<Config, SettingsError> {
-    let Request { settings, times, geometry, units, carries_to_itself, throttled, seed, .. } = *request;
+    let Request { settings, times, geometry, units, carries_to_itself, nodes_refuse, throttled, seed, .. } = *request;
     let load = settings.number("load")?;
     if !(0.0..=MAX_LOAD).contains(&load) {
         let what = phrase![["load" => settings.word("load")], " is out of range"];
@@ -110,6 +110,7 @@ pub(super) fn config(request: &Request<'_>) -> Result<Config, SettingsError> {
         shots,
         folder,
         carries_to_itself,
+        nodes_refuse,
         size: size::with_files(settings.word("size"), |name| settings.folder_of("size").join(name)),
         load: load * units.capacity,
         capacity: units.capacity,

@@ -77,6 +77,16 @@ pub const FRAMES: &[Component] = &[
     ),
 ];
 
+/// The words of `completion`.
+pub const COMPLETIONS: &[Component] = &[
+    word("last-byte", "the arrival of its last byte at the receiver", FSIN),
+    word(
+        "acked",
+        "the arrival of the acknowledgement of its last byte at the sender",
+        "Li and others, HPCC, SIGCOMM 2019: alibaba-edu/High-Precision-Congestion-Control",
+    ),
+];
+
 /// The words of `ties`.
 pub const TIES: &[Component] = &[
     word("port", "by the numbers of the ports", FSIN),

@@ -214,7 +214,8 @@ impl<E: Events> Simulated<E> {
         let Base { wiring, hosts, last_moved, .. } = self.0.base();
         let is_blocked = |port: usize| self.0.port(port).is_paused && self.0.port(port).waiting > 0;
         let cycle = cyclic_wait(wiring, is_blocked, |input, output| self.0.holds(input, output));
-        Deadlock { since: Cycle(*last_moved), in_flight: hosts.messages.in_flight(), cycle }.into()
+        let (since, in_flight) = (Cycle(*last_moved), hosts.messages.in_flight());
+        Deadlock { since, in_flight, cycle, refusing: Vec::new() }.into()
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fsin_core::capture::{Capture, Place};
 use fsin_core::failures::Failures;
-use fsin_core::family::{Ends, Key, Kind, ModelFamily, Need, NetworkSpec, Rates, Room, Units, Values};
+use fsin_core::family::{Ends, IdealTime, Key, Kind, ModelFamily, Need, NetworkSpec, Rates, Room, Units, Values};
 use fsin_core::network::Network;
 use fsin_core::topology::switched::parse_rate;
 use fsin_core::topology::{Port, Topology};
@@ -13,7 +13,8 @@ use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::{Geometry, NodeId};
 
-use crate::components::{FORWARDINGS, FRAMES, PORT_STATISTICS, RECOVERIES, SWITCHINGS, TIES};
+use crate::components::{COMPLETIONS, FORWARDINGS, FRAMES, PORT_STATISTICS, RECOVERIES, SWITCHINGS, TIES};
+use crate::ideal::Ideal;
 use crate::params::TieOrder;
 use crate::rules::frame::Frames;
 use crate::rules::wiring::ROUTED;
@@ -50,7 +51,7 @@ const KEYS: &[Key] = &[
     Key::of_network("min-frame", "BYTES", Kind::Integer, None, "bytes", "size of the shortest frame, preamble included (72; hpcc: 48)"),
     Key::of_network("gap", "BITS", Kind::Integer, None, "bits", "between two frames (96; hpcc: 0)"),
     Key::of_network("pause-bytes", "BYTES", Kind::Integer, None, "bytes", "size of a PAUSE frame, preamble included (72; hpcc: 43)").needing(PAUSE),
-    Key::of_network("ties", "NAME", Kind::Word, None, "", "order of frames that reach a switch at one instant: port; or hash, the default where {frames}, {mtu}, {overhead}, {min-frame} or {gap} is set, or sizes are by cdf").naming(TIES),
+    Key::of_network("ties", "NAME", Kind::Word, None, "", "order of frames that reach a switch at one instant: port; or hash, the default where {frames}, {mtu}, {overhead}, {min-frame} or {gap} is set, flows are listed, or sizes are by cdf").naming(TIES),
     Key::of_network("segment", "BYTES", Kind::Integer, None, "bytes", "window: of a message in a segment, at most (what a frame has room for beside headers: 1457)").needing(WINDOW),
     Key::of_network("segment-header", "BYTES", Kind::Integer, None, "bytes", "window: headers in each segment (40; 0 with the sizes of roce, tcp and hpcc, whose overhead contains them)").needing(WINDOW),
     Key::of_network("ack-bytes", "BYTES", Kind::Integer, Some("40"), "bytes", "window: length of an acknowledgement").needing(WINDOW),
@@ -61,6 +62,7 @@ const KEYS: &[Key] = &[
     Key::of_network("rto-initial", "TIME", Kind::Word, Some("1s"), "", "window: time-out before a round trip has been measured").needing(WINDOW),
     Key::of_network("rto-min", "TIME", Kind::Word, Some("1s"), "", "window: shortest time-out; one that is repeated lasts up to 1/8 longer, by a draw").needing(WINDOW),
     Key::of_network("rto-max", "TIME", Kind::Word, Some("60s"), "", "window: longest time-out").needing(WINDOW),
+    Key::of_network("completion", "NAME", Kind::Word, Some("last-byte"), "", "window: what ends the time of a message: last-byte (its arrival), or acked (its acknowledgement comes to the sender)").naming(COMPLETIONS).needing(WINDOW),
     Key::of_network("port-stats", "NAME", Kind::Word, Some("figures"), "", "of each port in results: none, figures (losses, queue, utilisation), or histogram (and how long its queue had which length)").naming(PORT_STATISTICS).keeping(),
 ];
 
@@ -145,6 +147,8 @@ impl Spec {
             rto_initial: values.span("rto-initial")?,
             rto_min: values.span("rto-min")?,
             rto_max: values.span("rto-max")?,
+            is_acked: values.choice("completion", &[(COMPLETIONS[0].name, false), (COMPLETIONS[1].name, true)])?
+                && values.word("recovery") == RECOVERIES[3].name,
             port_stats: values.parsed("port-stats")?,
             failures,
             seed: values.integer("seed")?,
@@ -180,6 +184,7 @@ fn ties(values: &dyn Values) -> Result<TieOrder, SpecError> {
     }
     let tells = TELL.iter().any(|key| values.is_set(key))
         || values.word("frames") != FRAMES[0].name
+        || values.is_set("flows")
         || values.word("size").starts_with("cdf");
     Ok(if tells { TieOrder::Hash } else { TieOrder::Port })
 }
@@ -257,6 +262,19 @@ impl NetworkSpec for Spec {
         let mut network = self.network()?;
         network.capture(places, Box::new(FrameBytes { observer, frames: self.params.frames }));
         Ok(network)
+    }
+
+    fn completes_when_acknowledged(&self) -> bool {
+        self.params.is_acked
+    }
+
+    fn hpcc_ideal(&self) -> Option<IdealTime> {
+        let applies = self.params.is_acked
+            && self.params.forwarding == Forwarding::Static
+            && self.params.routes.is_none()
+            && self.params.failures.is_empty();
+        let mut ideal = applies.then(|| Ideal::new(&*self.topology, &self.params).ok())??;
+        Some(Box::new(move |message| ideal.time(message)))
     }
 
     fn geometry(&self) -> &Geometry {

@@ -49,6 +49,7 @@ mod details;
 mod engine;
 pub mod family;
 pub mod fast;
+mod ideal;
 mod params;
 pub mod reference;
 mod rules;

@@ -193,6 +193,8 @@ pub struct Params {
     pub rto_min: u64,
     /// \[ps\] Window: longest time-out (RFC 6298, 2.5).
     pub rto_max: u64,
+    /// Window: true if a message is complete when all its segments are acknowledged, and not when they have arrived.
+    pub is_acked: bool,
     /// Sizes of frames.
     pub frames: Frames,
     /// The order of frames that arrive at the same instant.
@@ -234,6 +236,7 @@ impl Default for Params {
             rto_initial: SECOND,
             rto_min: SECOND,
             rto_max: 60 * SECOND,
+            is_acked: false,
             frames: Frames::THESIS,
             ties: TieOrder::Port,
             interface: Interface::Serial,
@@ -322,6 +325,11 @@ impl Params {
             let what = phrase![["ecmp"], ": switches that learn addresses know one path"];
             let remedy = phrase!["set ", ["forwarding" => "static"], ", or leave it out"];
             return Err(SpecError::new(ErrorKind::Meaningless, what, remedy).of("ecmp"));
+        }
+        if self.is_acked && self.recovery != Recovery::Window {
+            let what = phrase![["completion" => "acked"], ": only windows have acknowledgements"];
+            let remedy = phrase!["set ", ["recovery" => "window"], ", or leave it out"];
+            return Err(SpecError::new(ErrorKind::Meaningless, what, remedy).of("completion"));
         }
         let why = match self.interface {
             Interface::Serial => None,

@@ -177,12 +177,10 @@ impl Flows {
         self.messages.sent(slot, notices);
         let payload = self.params.payload();
         let latency = self.now.saturating_sub(underway.offered.0 - 1);
-        for index in 0..underway.packets {
-            let sequence = self.counts[source.index()].1;
-            self.counts[source.index()].1 += 1;
-            let receipt = Receipt { source, destination, sequence, latency, hops };
-            self.messages.receive(slot, at, &receipt, payload.short_of(bytes, index));
-        }
+        let sequence = self.counts[source.index()].1;
+        self.counts[source.index()].1 += underway.packets;
+        let receipt = Receipt { source, destination, sequence, latency, hops };
+        self.messages.receive_all(slot, at, &receipt, payload.short(bytes));
         self.messages.deliver(slot, at, notices);
     }
 
@@ -234,10 +232,8 @@ impl Flows {
         flow.uses.clear();
         flow.places.clear();
         flow.changes = flow.changes.wrapping_add(1);
-        let (packets, bytes) = (self.messages.get(slot).packets, self.messages.get(slot).message.bytes);
-        for index in 0..packets {
-            self.messages.lose(slot, self.params.payload().short_of(bytes, index), notices);
-        }
+        let bytes = self.messages.get(slot).message.bytes;
+        self.messages.lose_all(slot, self.params.payload().short(bytes));
         self.messages.sent(slot, notices);
         self.count_lost();
     }
@@ -295,9 +291,7 @@ impl Flows {
         let recorder = &mut self.messages.recorder;
         recorder.injected(packets);
         recorder.short().injected += payload.short(bytes);
-        for _ in 0..packets {
-            recorder.departed(self.now.saturating_sub(offered));
-        }
+        recorder.departed_together(self.now.saturating_sub(offered), packets);
     }
 
     /// A flow enters. True if it gets a share; otherwise it arrives at once.

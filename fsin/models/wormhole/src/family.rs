@@ -189,6 +189,10 @@ impl NetworkSpec for Spec {
         true
     }
 
+    fn nodes_refuse(&self) -> bool {
+        true
+    }
+
     fn geometry(&self) -> &Geometry {
         self.topology.geometry()
     }

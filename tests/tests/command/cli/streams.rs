@@ -61,7 +61,9 @@ fn await_handler(process: u32) {
 #[test]
 fn an_interrupted_run_prints_what_it_has() {
     let folder = folder();
+    fs::write(folder.path().join("long.csv"), "src,dst,bytes,start\n0,1,562949953421312,0\n").unwrap();
     for line in [
+        "run --network bus --nodes 4 --flows long.csv --format json",
         "run --cycles 1000000000 --topology torus:4x4 --format json -o results",
         "run --kernel all-to-all:tasks=16,bytes=1073741824 --topology torus:4x4 --format json",
         "run --engine reference --samples 100000 --sample-size 1000000 --topology torus:4x4 --format json",

@@ -6,6 +6,7 @@
 mod collectives;
 mod comparison;
 mod details;
+mod node;
 mod pictures;
 mod saturation;
 

@@ -68,6 +68,13 @@ pub(super) static REQUEST_REPLY: Entry = Entry {
                 range: "bernoulli, poisson, periodic, cburst(B), markov(a,p10), ...",
                 default: "bernoulli",
             },
+            Parameter {
+                name: "room",
+                about: "number of replies that a node has to send from which on it takes no request: requests wait in the \
+                        network, in wormhole [replies]",
+                range: "1..=1048576",
+                default: "without bound",
+            },
         ],
         source: "Dally and Towles, Principles and Practices of Interconnection Networks (2004), 24.2",
     },
@@ -75,7 +82,11 @@ pub(super) static REQUEST_REPLY: Entry = Entry {
     build: |call, _| {
         let service = call.integer("service", 1..=1_000_000_000_000)? as u64;
         let owned = |parameter| call.given(parameter).cloned();
-        Ok(Temporal::Reply { size: owned("size"), process: owned("base"), service })
+        let room = match call.given("room") {
+            Some(given) => Some((call.integer("room", 1..=1 << 20)? as u64, given.position)),
+            None => None,
+        };
+        Ok(Temporal::Reply { size: owned("size"), process: owned("base"), service, room })
     },
 };
 
@@ -102,7 +113,7 @@ pub(super) static MULTICAST: Entry = Entry {
     component: Component {
         name: "multicast",
         about: "at the points of a Poisson process of the whole network, a node sends a copy of one message each to \
-                `receivers` nodes, one after the other: the first is its destination by the pattern, the others are drawn \
+                `receivers` nodes, one after the other (no router copies packets: trees are not modelled): the first is its destination by the pattern, the others are drawn \
                 evenly; the load counts all copies, and events wait for nobody",
         parameters: &[Parameter {
             name: "receivers",

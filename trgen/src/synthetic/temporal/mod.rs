@@ -66,6 +66,9 @@ pub enum Temporal {
         process: Option<Expr>,
         /// \[cycles\] From the arrival of a request to its reply, 1 or more.
         service: u64,
+        /// \[replies\] Number to send from which on a node refuses requests, and where it stands in the text; `None` if
+        /// nodes never refuse.
+        room: Option<(u64, usize)>,
     },
     /// Bernoulli traffic of the nodes without a task, beside a trace or kernel.
     Background {

@@ -445,11 +445,17 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
         Temporal::Group { group, members, rate } => {
             Root::Part(Box::new(Groups::new(built, law, phit_bytes, (group, members), rate, seed)))
         }
-        Temporal::Reply { size, process, service } => {
+        Temporal::Reply { size, process, service, room } => {
             let (text, word) = match &term.temporal {
                 Some(_) => (&config.pattern, Word::Pattern),
                 None => (&config.process, Word::Process),
             };
+            if let Some((_, position)) = room.filter(|_| !config.nodes_refuse) {
+                let problem = "`room`: nodes of this network take whatever arrives";
+                let remedy = phrase!["leave it out, or use ", ["network" => "wormhole"]];
+                return Err(word.misfit()(expr::refuse(text, position, problem, remedy)));
+            }
+            let room = room.map(|(room, _)| room);
             let replies = match &size {
                 Some(size) => reply_law(config, text, size).map_err(word.misfit())?,
                 None => self::law(config, term)?,
@@ -464,7 +470,7 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
             let requests = part(built, law, process.map_err(word.misfit())?).offering(load);
             // Replies draw from their own streams.
             let other = part_seed(seed, Purpose::Reaction as u64);
-            Root::Replies(Box::new(Replies::new(requests, replies, phit_bytes, mode, service, other)))
+            Root::Replies(Box::new(Replies::new(requests, replies, phit_bytes, mode, (service, room), other)))
         }
         Temporal::Background { .. } => {
             return Err(Misfit {
@@ -544,6 +550,14 @@ impl TrGen for Traffic {
 
     fn take_back(&mut self, now: Cycle, message: &Message) -> bool {
         self.source_mut().take_back(now, message)
+    }
+
+    fn refusable(&self) -> Option<u8> {
+        self.source().refusable()
+    }
+
+    fn take_refusals(&mut self, each: &mut dyn FnMut(NodeId, bool)) {
+        self.source_mut().take_refusals(each);
     }
 
     fn delivered(&mut self, now: Cycle, delivery: &Delivery) {

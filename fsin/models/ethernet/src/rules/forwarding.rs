@@ -274,14 +274,15 @@ fn homes(wiring: &Wiring, alive: &Alive) -> Vec<(u32, u32)> {
 }
 
 /// The links between switches that are alive, and the switches that are network interfaces.
-struct Between {
+#[derive(Debug)]
+pub(crate) struct Between {
     links: Links,
     /// Interfaces forward only where nothing else connects what is alive.
     nics: Nics,
 }
 
 impl Between {
-    fn new(wiring: &Wiring, alive: &Alive) -> Self {
+    pub(crate) fn new(wiring: &Wiring, alive: &Alive) -> Self {
         let links = wiring.links_between_switches(|port| !alive.is_dead(port));
         let near = |switch: usize| links[switch].iter().map(|&(_, next)| next as usize).collect();
         let nics = wiring.nics.among((0..wiring.hosts).map(|host| wiring.home(host).0), near);
@@ -289,12 +290,12 @@ impl Between {
     }
 
     /// \[hops\] By switch: its distance to switch `goal`; [`FAR`] where it cannot be reached.
-    fn hops_to(&self, goal: usize) -> Vec<u16> {
+    pub(crate) fn hops_to(&self, goal: usize) -> Vec<u16> {
         distances_past(&self.links, &self.nics, goal)
     }
 
     /// The ports of a switch that lead nearer to the goal of `hops`, each with the switch at the other end.
-    fn nearer(&self, hops: &[u16], switch: usize, goal: usize) -> impl Iterator<Item = (u32, u32)> {
+    pub(crate) fn nearer(&self, hops: &[u16], switch: usize, goal: usize) -> impl Iterator<Item = (u32, u32)> {
         let is_nearer = move |next: usize| hops[next] < hops[switch] && self.nics.admit(next, goal);
         self.links[switch].iter().copied().filter(move |&(_, next)| is_nearer(next as usize))
     }

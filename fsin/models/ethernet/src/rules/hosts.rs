@@ -124,7 +124,7 @@ pub(crate) struct Hosts {
     /// Number of changes of links up to now.
     pub(crate) changes: u32,
     /// Scratch memory for what a connection sends and completes.
-    scratch: (Vec<Sent>, Vec<u32>),
+    scratch: (Vec<Sent>, Vec<(u32, bool)>),
 }
 
 impl Hosts {
@@ -187,7 +187,7 @@ impl Hosts {
         if is_window {
             self.messages.hold(slot, frames);
             self.connections[connection as usize].push(slot, bytes, frames);
-            self.on_connection(connection, |connection, params, counters, out, _| {
+            self.on_connection(connection, now, |connection, params, counters, out, _| {
                 connection.send(params, now, counters, out);
             });
         } else {
@@ -236,11 +236,12 @@ impl Hosts {
         })
     }
 
-    /// Calls `act` with a connection, and hands the frames that it sends to the port of its host.
+    /// Calls `act` with a connection at time `now`, and hands the frames that it sends to the port of its host.
     fn on_connection(
         &mut self,
         number: u32,
-        act: impl FnOnce(&mut Connection, &Params, &mut Counters, &mut Vec<Sent>, &mut Vec<u32>),
+        now: u64,
+        act: impl FnOnce(&mut Connection, &Params, &mut Counters, &mut Vec<Sent>, &mut Vec<(u32, bool)>),
     ) {
         let connection = &mut self.connections[number as usize];
         let (mut out, mut done) = std::mem::take(&mut self.scratch);
@@ -253,7 +254,10 @@ impl Hosts {
         }
         self.ready.push(source);
         self.timers.push(number);
-        for message in done.drain(..) {
+        for (message, is_last) in done.drain(..) {
+            if is_last && self.params.is_acked {
+                self.messages.acknowledge(message, Cycle(now));
+            }
             self.messages.let_go(message);
         }
         self.scratch = (out, done);
@@ -267,7 +271,7 @@ impl Hosts {
 
     /// Handles the expiry of a connection's timer.
     pub(crate) fn time_out(&mut self, connection: u32, now: u64) {
-        self.on_connection(connection, |connection, params, counters, out, _| {
+        self.on_connection(connection, now, |connection, params, counters, out, _| {
             connection.time_out(params, now, counters, out);
         });
     }
@@ -389,7 +393,7 @@ impl Hosts {
                 }
             }
             Load::Acknowledgement { connection, number } if is_first => {
-                self.on_connection(connection, |connection, params, counters, out, done| {
+                self.on_connection(connection, now, |connection, params, counters, out, done| {
                     connection.acknowledge(params, number, now, counters, done, out);
                 });
             }
@@ -438,6 +442,9 @@ impl Hosts {
     fn deliver(&mut self, slot: u32, now: u64, notices: &mut Notices) {
         self.message_latency.record(now - instant(self.messages.get(slot).offered));
         self.messages.deliver(slot, Cycle(now), notices);
+        if self.params.is_acked {
+            self.messages.await_acknowledgement();
+        }
     }
 
     /// Handles a copy that goes no further, or has come to a host that it is not for.

@@ -25,6 +25,8 @@ struct Segment {
     bytes: u64,
     /// \[ps\] Time at which it was last handed to the port.
     sent: u64,
+    /// True if that is the last frame of the message.
+    is_last: bool,
     /// True if it has been sent again, so that it gives no sample of the round trip.
     is_retransmitted: bool,
 }
@@ -163,9 +165,10 @@ impl Connection {
                     return;
                 }
                 let (message, index) = (unsent.message, unsent.next);
-                self.segments.push_back(Segment { message, index, bytes, sent: now, is_retransmitted: false });
                 unsent.next += 1;
-                if unsent.next == unsent.segments {
+                let is_last = unsent.next == unsent.segments;
+                self.segments.push_back(Segment { message, index, bytes, sent: now, is_last, is_retransmitted: false });
+                if is_last {
                     self.unsent.pop_front();
                 }
             }
@@ -196,14 +199,14 @@ impl Connection {
     }
 
     /// Handles an acknowledgement of all segments below `number`. Writes the messages whose segments it acknowledges to
-    /// `done`, once for each segment, and the segments that may now be sent to `out`.
+    /// `done`, once for each segment and with true for the last one of a message, and the segments that may now be sent to `out`.
     pub(crate) fn acknowledge(
         &mut self,
         params: &Params,
         number: u64,
         now: u64,
         counters: &mut Counters,
-        done: &mut Vec<u32>,
+        done: &mut Vec<(u32, bool)>,
         out: &mut Vec<Sent>,
     ) {
         let most = u64::from(params.segment);
@@ -217,7 +220,7 @@ impl Connection {
                 }
                 acknowledged += segment.bytes;
                 latest = Some(segment);
-                done.push(segment.message);
+                done.push((segment.message, segment.is_last));
                 self.oldest += 1;
             }
             self.next = self.next.max(self.oldest);

@@ -48,12 +48,13 @@ use fsin_core::topology::Topology;
 use fsin_core::view::Occupancy;
 use fsin_core::wait::{Place, cyclic_wait};
 use trgen::catalog::SpecError;
-use trgen::{Cycle, Message};
+use trgen::{Cycle, Message, NodeId};
 
 use crate::params::Params;
 use crate::rules::details::Details;
 use crate::rules::interface::Unsent;
 use crate::rules::routes::Routes;
+use crate::rules::sinks::Sinks;
 use crate::rules::whole::Whole;
 use crate::rules::wiring::Wiring;
 use crate::{Detailed, Prepared};
@@ -64,8 +65,10 @@ mod part;
 mod sets;
 mod state;
 mod step;
+mod waiting;
 
 use part::Part;
+use waiting::Awaited;
 
 /// \[flit hops\] Number of flit hops in a cycle from which on it pays to wake the threads.
 const HOPS_WORTH_THREADS: u64 = 160;
@@ -132,6 +135,8 @@ struct Fast<const P: usize, const V: usize> {
     flit_hops: u64,
     /// Messages in flight, and statistics.
     whole: Whole,
+    /// Nodes that take or refuse messages from the next cycle on.
+    admitted: Vec<(NodeId, bool)>,
     /// \[cycle\] The last cycle in which a flit has moved, or a message has entered an empty network.
     last_moved: u64,
 }
@@ -160,6 +165,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
             worth,
             flit_hops: 0,
             whole,
+            admitted: Vec::new(),
             last_moved: 0,
             params: params.clone(),
             wiring,
@@ -231,13 +237,38 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     /// The report of a deadlock, with a cycle of buffers that wait for each other.
     fn deadlock(&self) -> Deadlock {
         let first = self.parts.parts().iter().find_map(|part| part.first_waiting());
-        let cycle: Vec<Place> = cyclic_wait(first, |place| self.part_of(place.0).waits_for(place));
+        let waits_for = |place: Place| match self.part_of(place.0).waits_for(place)? {
+            Awaited::Room(place) => Some(place),
+            Awaited::Node(node) => self.wiring.taps_of(node).find_map(|tap| {
+                let (part, number) = self.places[tap];
+                let vc = self.parts.parts()[part as usize].ends.sends_into(number as usize)?;
+                let (router, port) = self.wiring.entry(tap);
+                Some((router, port * self.vcs + vc))
+            }),
+        };
+        let cycle: Vec<Place> = cyclic_wait(first, waits_for);
         let channel = |(router, vc): Place| self.wiring.input(router, vc / self.vcs, vc % self.vcs);
         Deadlock {
             since: Cycle(self.last_moved),
             in_flight: self.whole.messages.in_flight(),
             cycle: cycle.into_iter().map(channel).collect(),
+            refusing: self.refusing(),
         }
+    }
+
+    /// Nodes that refuse a packet which has come to them.
+    fn refusing(&self) -> Vec<NodeId> {
+        self.parts.parts().iter().flat_map(|part| part.refusing()).collect()
+    }
+
+    /// True if a node that refuses a packet has nothing of another class to send: it works on that.
+    fn awaits_node(&self) -> bool {
+        let has_other = |tap: usize| {
+            let part = &self.parts.parts()[self.places[tap].0 as usize];
+            let class = part.sinks.as_ref().map_or(0, |sinks| sinks.class);
+            part.ends.has_other_than(self.places[tap].1 as usize, class)
+        };
+        self.refusing().into_iter().any(|node| !self.wiring.taps_of(node).any(has_other))
     }
 }
 
@@ -269,8 +300,25 @@ impl<const P: usize, const V: usize> Engine for Fast<P, V> {
         Injected::Accepted
     }
 
+    fn let_refuse(&mut self, class: u8) -> bool {
+        self.settle();
+        for part in self.parts.parts_mut() {
+            part.sinks = Some(Box::new(Sinks::new(class, self.wiring.endpoints)));
+        }
+        true
+    }
+
+    fn admit(&mut self, node: NodeId, admits: bool) {
+        // Threads may be at work on the last cycle.
+        self.admitted.push((node, admits));
+    }
+
     fn step(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         self.settle();
+        for (node, admits) in self.admitted.drain(..) {
+            let sinks = self.parts.parts_mut().iter_mut().filter_map(|part| part.sinks.as_mut());
+            sinks.for_each(|sinks| sinks.admit(node, admits));
+        }
         if self.whole.reconfiguration.is_planned() {
             self.reconfigure(notices);
         }
@@ -285,7 +333,10 @@ impl<const P: usize, const V: usize> Engine for Fast<P, V> {
         }
         self.cycle(notices);
         let is_over = !self.parts.is_unfinished();
-        let is_stuck = is_over && self.clock.saturating_sub(self.last_moved) >= self.watchdog_cycles;
+        let mut is_stuck = is_over && self.clock.saturating_sub(self.last_moved) >= self.watchdog_cycles;
+        if is_stuck && self.awaits_node() {
+            (self.last_moved, is_stuck) = (self.clock, false);
+        }
         self.clock += 1;
         if is_stuck && self.whole.messages.in_flight() > 0 {
             return Err(self.deadlock().into());

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use fsin_core::parallel::{Division, Partition};
 use fsin_core::ring::Ring;
 use fsin_core::topology::switched::PacedLink;
-use fsin_core::wait::Place;
 use trgen::Cycle;
 
 use super::allocate::Scratch;
@@ -20,8 +19,9 @@ use crate::rules::details::{Details, Stalls};
 use crate::rules::interface::{Endpoints, Flit, Unsent};
 use crate::rules::outages::Arriving;
 use crate::rules::routes::{ByKey, Candidate, Routes};
+use crate::rules::sinks::Sinks;
 use crate::rules::whole::Report;
-use crate::rules::wiring::{End, Wiring};
+use crate::rules::wiring::Wiring;
 
 /// Consecutive routers of at most `P` ports of `V` VCs, and all their state. Routers and endpoints have local numbers,
 /// from 0.
@@ -50,6 +50,13 @@ pub(super) struct Part<const P: usize, const V: usize> {
     /// By cycle: flits that arrive, each with its target, which is an input VC of this part, an endpoint, or an input VC
     /// of another part or behind a link that is dead at times, by its number in the network.
     pub(super) arrivals: Ring<(u32, u32)>,
+    /// By cycle: flits that come to endpoints which may refuse messages, each with its output VC; in [`arrivals`] if they
+    /// take whatever arrives.
+    ///
+    /// [`arrivals`]: Self::arrivals
+    pub(super) ejected: Ring<(u32, u32)>,
+    /// The sinks of the endpoints, if they may refuse messages.
+    pub(super) sinks: Option<Box<Sinks>>,
     /// By cycle: credits that arrive, as the output VC; or as [`ENDPOINT`] plus endpoint x V + VC; or as [`ABROAD`]
     /// plus an output VC of another part.
     pub(super) credits: Ring<u32>,
@@ -131,6 +138,9 @@ impl<const P: usize, const V: usize> Partition for Part<P, V> {
             }
         }
         self.arrivals.restore(now, due);
+        if self.sinks.is_some() {
+            self.take_from_sinks();
+        }
         self.open_flits(step);
         let due = self.credits.take(now);
         for &target in &due {
@@ -230,6 +240,8 @@ impl<const P: usize, const V: usize> Part<P, V> {
             homes: endpoints.iter().map(home).collect(),
             sources: Set::new(endpoints.len()),
             arrivals: Ring::new(longest),
+            ejected: Ring::new(longest),
+            sinks: None,
             credits: Ring::new(longest + link + u64::from(params.credit_delay)),
             timers: Ring::new(stages),
             inbox: mail(),
@@ -349,6 +361,23 @@ impl<const P: usize, const V: usize> Part<P, V> {
                     self.sources.remove(endpoint);
                 }
             }
+        }
+    }
+
+    /// Lets endpoints that may refuse messages take flits from their sinks, which send the credits in this cycle.
+    #[cold]
+    fn take_from_sinks(&mut self) {
+        let now = self.clock;
+        let Some(sinks) = &mut self.sinks else { return };
+        let due = self.ejected.take(now);
+        due.iter().for_each(|&(output, flit)| sinks.arrive(output as usize, unpack(flit)));
+        self.ejected.restore(now, due);
+        for (output, flit) in sinks.take(&self.ends.packets) {
+            self.ends.receive(flit, now);
+            let (router, port) = (self.routers.router_of(output), self.routers.split(output).0 % P);
+            let delay = u64::from(self.routers.all[router].out_ports[port].delay);
+            self.credits.add(now + delay + u64::from(self.params.credit_delay), output as u32);
+            self.last_moved = self.last_moved.max(now);
         }
     }
 
@@ -516,38 +545,15 @@ impl<const P: usize, const V: usize> Part<P, V> {
         if !self.accepted.is_empty() || !self.inbox.iter().all(Mail::is_empty) {
             return Some(now);
         }
+        if let Some(sinks) = &self.sinks {
+            if sinks.can_take(&self.ends.packets) {
+                return Some(now);
+            }
+            let events = [self.arrivals.next(now), self.ejected.next(now), self.credits.next(now)];
+            return events.into_iter().flatten().min();
+        }
         let (flits, credits) = (self.arrivals.next(now), self.credits.next(now));
         flits.into_iter().chain(credits).min()
-    }
-
-    /// The first input VC that holds a flit, with its router's number in the network.
-    pub(super) fn first_waiting(&self) -> Option<Place> {
-        let input_vc = self.routers.inputs().position(|(input, _)| input.len > 0)?;
-        let router = self.routers.router_of(input_vc);
-        Some((self.first + router, self.routers.to_model_number(input_vc - self.routers.base(router))))
-    }
-
-    /// The VC that the front of an input VC waits for. Routers have their numbers in the network.
-    pub(super) fn waits_for(&self, (router, input): Place) -> Option<Place> {
-        let vcs = self.params.vcs;
-        let input_vc = self.routers.base(router - self.first) + self.routers.to_local_number(input);
-        let this = self.routers.input(input_vc);
-        let (port, vc) = match this.state {
-            _ if this.len == 0 => return None,
-            State::Active | State::Waiting => self.routers.split(this.output.into()),
-            _ => {
-                let packet = &self.ends.packets[self.routers.front(input_vc).packet];
-                let head = packet.head(input / vcs);
-                let mut candidates = Vec::new();
-                self.routes.candidates(router, &head, &mut ByKey(packet.key), &mut candidates);
-                let last = candidates.last()?;
-                (usize::from(last.port), last.vcs.trailing_zeros() as usize)
-            }
-        };
-        match self.wiring.out(router, port).end {
-            End::Router { router, port } => Some((router as usize, usize::from(port) * vcs + vc)),
-            _ => None,
-        }
     }
 
     /// Adds the counts of this part until cycle `now` to `into`.

@@ -130,6 +130,8 @@ impl<const P: usize, const V: usize> Part<P, V> {
         self.last_moved = self.last_moved.max(leaves + delay);
         if target & ABROAD != ENDPOINT {
             self.arrivals.add(leaves + delay, (target + out_vc as u32, word));
+        } else if self.sinks.is_some() {
+            self.ejected.add(leaves + delay, ((router * (P * V) + output) as u32, word));
         } else {
             self.arrivals.add(leaves + delay, (target, word));
             let back = leaves + 2 * delay + u64::from(self.params.credit_delay);
@@ -305,7 +307,9 @@ impl<const P: usize, const V: usize> Part<P, V> {
         if let Some(queue) = self.queued.get_mut(router * P + to) {
             queue.push_back((enters, leaves));
         }
-        if target & ABROAD == ENDPOINT {
+        if target & ABROAD == ENDPOINT && self.sinks.is_some() {
+            self.ejected.add(due, ((base + output) as u32, word));
+        } else if target & ABROAD == ENDPOINT {
             self.arrivals.add(due, (target, word));
             let back = due + delay + u64::from(self.params.credit_delay);
             self.credits.add(back, (base + output) as u32);

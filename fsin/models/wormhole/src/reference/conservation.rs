@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::{InputVc, Reference, Router};
+use crate::rules::sinks::Sinks;
 use crate::rules::wiring::End;
 
 impl Reference {
@@ -16,7 +17,8 @@ impl Reference {
             (buffers + router.crossing.len() + queues + links) as u64
         };
         let to_sinks: usize = self.pipes.iter().map(|pipes| pipes.arriving.len()).sum();
-        self.routers.iter().map(in_router).sum::<u64>() + to_sinks as u64
+        let in_sinks = self.sinks.as_ref().map_or(0, Sinks::flits);
+        self.routers.iter().map(in_router).sum::<u64>() + (to_sinks + in_sinks) as u64
     }
 
     /// True if no buffer holds a flit of a message class other than that of its VC.

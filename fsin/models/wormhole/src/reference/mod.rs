@@ -19,7 +19,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use fsin_core::network::{Channel, Notices};
+use fsin_core::network::Notices;
 use fsin_core::topology::Topology;
 use fsin_core::topology::switched::PacedLink;
 use trgen::catalog::SpecError;
@@ -31,13 +31,14 @@ use crate::rules::details::Stalls;
 use crate::rules::interface::{Endpoints, Flit};
 use crate::rules::outages::Arriving;
 use crate::rules::routes::{ByKey, Candidate, Outputs, Routes, Tier, select};
+use crate::rules::sinks::Sinks;
 use crate::rules::whole::Whole;
 use crate::rules::wiring::{End, Wiring};
-use fsin_core::wait::{Place, cyclic_wait};
 
 mod allocate;
 mod conservation;
 mod network;
+mod waiting;
 
 /// A flit in a buffer.
 #[derive(Clone, Copy, Debug)]
@@ -103,8 +104,8 @@ struct Router {
 /// Flits and credits on the links of an endpoint.
 #[derive(Clone, Debug, Default)]
 struct Pipes {
-    /// Flits on the way to the endpoint, with the cycle of arrival.
-    arriving: VecDeque<(u64, Flit)>,
+    /// Flits on the way to the endpoint, with the cycle of arrival and the VC.
+    arriving: VecDeque<(u64, u8, Flit)>,
     /// Credits on the way to the endpoint, with the cycle of arrival and the VC.
     returning: VecDeque<(u64, u8)>,
 }
@@ -130,6 +131,8 @@ pub struct Reference {
     pipes: Vec<Pipes>,
     /// The endpoints.
     ends: Endpoints,
+    /// Their sinks, if nodes may refuse messages.
+    sinks: Option<Sinks>,
     /// By router and output port: its link, where some links pass less than a flit in each cycle; else empty.
     links: Vec<PacedLink>,
     /// Packets that come off links which are dead at times.
@@ -215,6 +218,7 @@ impl Reference {
             routers: vec![router; wiring.routers],
             pipes: vec![Pipes::default(); wiring.taps()],
             ends: Endpoints::new(&params, (0..wiring.taps() as u32).collect(), &wiring),
+            sinks: None,
             links: wiring.paced.as_ref().map_or_else(Vec::new, |paced| paced.out.clone()),
             whole: Whole::new(&params, wiring.endpoints, reconfiguration),
             arriving: Arriving::new(Arc::clone(&wiring.outages)),
@@ -249,6 +253,7 @@ impl Reference {
         for tap in 0..self.wiring.taps() {
             self.receive(tap);
         }
+        self.take_from_sinks();
         for router in 0..self.wiring.routers {
             self.arrive(router, steps.start);
         }
@@ -271,8 +276,24 @@ impl Reference {
         while let Some((_, vc)) = pipes.returning.pop_front_if(|&mut (due, _)| due <= now) {
             self.ends.credit(endpoint, vc.into());
         }
-        let Some((_, flit)) = pipes.arriving.pop_front_if(|&mut (due, _)| due <= now) else { return };
-        self.ends.receive(flit, now);
+        let Some((_, vc, flit)) = pipes.arriving.pop_front_if(|&mut (due, ..)| due <= now) else { return };
+        let Some(sinks) = &mut self.sinks else { return self.ends.receive(flit, now) };
+        let (router, port) = self.wiring.exit_of(endpoint);
+        sinks.arrive(output_vc(&self.wiring, &self.params, router, port) + usize::from(vc), flit);
+    }
+
+    /// Lets nodes that may refuse messages take flits from their sinks, which send the credits in this cycle.
+    fn take_from_sinks(&mut self) {
+        let Some(sinks) = &mut self.sinks else { return };
+        let (now, of_router) = (self.clock, self.wiring.ports * self.params.vcs);
+        for (output, flit) in sinks.take(&self.ends.packets) {
+            self.ends.receive(flit, now);
+            let (router, local) = (output / of_router, output % of_router);
+            let (port, vc) = (local / self.params.vcs, local % self.params.vcs);
+            let back = now + u64::from(self.wiring.out(router, port).delay) + 1 + u64::from(self.params.credit_delay);
+            self.routers[router].returning[port].push_back((back, vc as u8));
+            self.last_moved = self.last_moved.max(now);
+        }
     }
 
     /// Lets an endpoint send a flit, if it can.
@@ -428,10 +449,12 @@ impl Reference {
                     self.routers[next as usize].arriving[usize::from(at)].push_back((due, vc, flit));
                 }
                 End::Endpoint(endpoint) => {
-                    self.pipes[endpoint as usize].arriving.push_back((due, flit));
-                    // The sink sends the credit in the cycle in which it takes the flit.
-                    let back = due + u64::from(wire.delay) + 1 + u64::from(self.params.credit_delay);
-                    self.routers[router].returning[port].push_back((back, vc));
+                    self.pipes[endpoint as usize].arriving.push_back((due, vc, flit));
+                    if self.sinks.is_none() {
+                        // The sink sends the credit in the cycle in which it takes the flit.
+                        let back = due + u64::from(wire.delay) + 1 + u64::from(self.params.credit_delay);
+                        self.routers[router].returning[port].push_back((back, vc));
+                    }
                 }
                 End::Nothing => {}
             }
@@ -447,37 +470,9 @@ impl Reference {
             && self.pipes.iter().all(|pipes| pipes.returning.is_empty())
             && self.routers.iter().all(credits_home)
     }
+}
 
-    /// The buffers of a cyclic wait: each waits for room in the next one.
-    fn cyclic_wait(&self) -> Vec<Channel> {
-        let vcs = self.params.vcs;
-        let heads =
-            (0..self.wiring.routers).flat_map(|router| (0..self.wiring.ports * vcs).map(move |vc| (router, vc)));
-        let first = heads.into_iter().find(|&(router, vc)| !self.routers[router].inputs[vc].buffer.is_empty());
-        let cycle = cyclic_wait(first, |place| self.waits_for(place));
-        cycle.into_iter().map(|(router, vc)| self.wiring.input(router, vc / vcs, vc % vcs)).collect()
-    }
-
-    /// The buffer that the front of a buffer waits for: the one behind its output VC or, if it needs an output VC,
-    /// behind the last VC that it would take.
-    fn waits_for(&self, (router, input): Place) -> Option<Place> {
-        let vcs = self.params.vcs;
-        let this = &self.routers[router].inputs[input];
-        let front = this.buffer.front()?;
-        let (port, vc) = match this.state {
-            State::Active { output, .. } => (output / vcs, output % vcs),
-            _ => {
-                let packet = &self.ends.packets[front.flit.packet];
-                let head = packet.head(input / vcs);
-                let mut candidates = Vec::new();
-                self.routes.candidates(router, &head, &mut ByKey(packet.key), &mut candidates);
-                let last = candidates.last()?;
-                (usize::from(last.port), last.vcs.trailing_zeros() as usize)
-            }
-        };
-        match self.wiring.out(router, port).end {
-            End::Router { router, port } => Some((router as usize, usize::from(port) * vcs + vc)),
-            _ => None,
-        }
-    }
+/// The number of the first VC of an output port, among those of the network.
+fn output_vc(wiring: &Wiring, params: &Params, router: usize, port: usize) -> usize {
+    (router * wiring.ports + port) * params.vcs
 }

@@ -4,9 +4,10 @@ use fsin_core::engine::Engine;
 use fsin_core::messages::Messages;
 use fsin_core::network::{Deadlock, Injected, Measure, NetworkFailure, Notices};
 use fsin_core::view::Occupancy;
-use trgen::{Cycle, Message};
+use trgen::{Cycle, Message, NodeId};
 
 use super::Reference;
+use crate::rules::sinks::Sinks;
 use crate::{Detailed, Details};
 
 impl Engine for Reference {
@@ -38,6 +39,17 @@ impl Engine for Reference {
         Injected::Accepted
     }
 
+    fn let_refuse(&mut self, class: u8) -> bool {
+        self.sinks = Some(Sinks::new(class, self.wiring.endpoints));
+        true
+    }
+
+    fn admit(&mut self, node: NodeId, admits: bool) {
+        if let Some(sinks) = &mut self.sinks {
+            sinks.admit(node, admits);
+        }
+    }
+
     fn step(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         if self.whole.reconfiguration.is_planned() {
             self.reconfigure(notices);
@@ -47,11 +59,15 @@ impl Engine for Reference {
             return Ok(());
         }
         self.cycle(notices);
-        let is_stuck = self.clock.saturating_sub(self.last_moved) >= self.params.watchdog_cycles;
+        let mut is_stuck = self.clock.saturating_sub(self.last_moved) >= self.params.watchdog_cycles;
+        if is_stuck && self.awaits_node() {
+            (self.last_moved, is_stuck) = (self.clock, false);
+        }
         self.clock += 1;
         let in_flight = self.whole.messages.in_flight();
         if is_stuck && in_flight > 0 {
-            return Err(Deadlock { since: Cycle(self.last_moved), in_flight, cycle: self.cyclic_wait() }.into());
+            let (since, cycle) = (Cycle(self.last_moved), self.cyclic_wait());
+            return Err(Deadlock { since, in_flight, cycle, refusing: self.refusing() }.into());
         }
         Ok(())
     }

@@ -66,6 +66,8 @@ pub(crate) struct Packet {
     pub(crate) phase: Phase,
     /// Message class of the message.
     pub(crate) class: u8,
+    /// Class that the source of traffic gave the message.
+    pub(crate) source_class: u8,
 }
 
 impl Packet {
@@ -95,6 +97,8 @@ pub(crate) struct Unsent {
     pub(crate) endpoint: u32,
     /// Message class.
     pub(crate) class: u8,
+    /// Class that the source of traffic gave it.
+    pub(crate) source_class: u8,
     pub(crate) message: u32,
     pub(crate) destination: u32,
     /// \[cycle\] Cycle in which the message was offered.
@@ -290,6 +294,25 @@ impl Endpoints {
         self.queues(endpoint).iter().any(|queue| queue.sending.is_some() || queue.has_more())
     }
 
+    /// True if an endpoint has a flit left to send of a message that its source of traffic gave another class.
+    pub(crate) fn has_other_than(&self, endpoint: usize, source_class: u8) -> bool {
+        self.queues(endpoint).iter().any(|queue| {
+            let sending = queue.sending.map(|sending| self.packets[sending.packet].source_class);
+            let mut classes = queue.all().map(|unsent| unsent.source_class).chain(sending);
+            classes.any(|class| class != source_class)
+        })
+    }
+
+    /// The VC of its router's input port into which an endpoint sends the last of its message classes that has a flit
+    /// left; `None` if it has none.
+    pub(crate) fn sends_into(&self, endpoint: usize) -> Option<usize> {
+        let queues = self.queues(endpoint).iter().enumerate();
+        let mut busy = queues.rev().filter(|(_, queue)| queue.sending.is_some() || queue.has_more());
+        let (class, queue) = busy.next()?;
+        let next = class * self.params.vcs_of_class() + usize::from(queue.next_vc);
+        Some(queue.sending.map_or(next, |sending| sending.vc.into()))
+    }
+
     /// By message class: the queues of an endpoint.
     #[inline]
     fn queues(&self, endpoint: usize) -> &[Queue] {
@@ -409,6 +432,7 @@ impl Endpoints {
             link_cycles: 0,
             phase: 0,
             class,
+            source_class: unsent.source_class,
         };
         let ends = (unsent.left == flits).then_some(unsent.message);
         source.sequence += u64::from(self.own);

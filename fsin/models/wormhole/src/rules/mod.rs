@@ -5,5 +5,6 @@ pub(crate) mod details;
 pub(crate) mod interface;
 pub(crate) mod outages;
 pub(crate) mod routes;
+pub(crate) mod sinks;
 pub(crate) mod whole;
 pub(crate) mod wiring;

@@ -99,6 +99,7 @@ impl Whole {
         Unsent {
             endpoint,
             class: self.params.class_of(message),
+            source_class: message.class,
             message: slot,
             destination: message.destination.0,
             offered: now,

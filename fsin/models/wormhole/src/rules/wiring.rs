@@ -178,6 +178,18 @@ impl Wiring {
         (router as usize, port)
     }
 
+    /// The router with a link to a tap, and the output port of that link.
+    pub(crate) fn exit_of(&self, tap: usize) -> (usize, usize) {
+        let (router, port) = self.exits[tap];
+        (router as usize, port.into())
+    }
+
+    /// The taps of an endpoint.
+    pub(crate) fn taps_of(&self, endpoint: NodeId) -> std::ops::Range<usize> {
+        let first = endpoint.index() * self.own;
+        first..first + self.own
+    }
+
     /// True if flits at an input port come from this endpoint.
     #[inline(always)]
     pub(crate) fn comes_from(&self, router: usize, port: usize, endpoint: u32) -> bool {

@@ -20,9 +20,9 @@ use trgen::{Cycle, Message, NodeId};
 
 /// A network and its traffic.
 #[derive(Clone, Debug)]
-struct Case {
+pub(super) struct Case {
     topology: &'static str,
-    params: Params,
+    pub(super) params: Params,
     /// Seed of drawn rates of the links of networks of switches; `None` where all are alike.
     paces: Option<u64>,
     /// \[cycles\] In which messages are made.
@@ -31,11 +31,11 @@ struct Case {
     gap: u64,
     /// \[bytes\] Of the longest message.
     bytes: u64,
-    seed: u64,
+    pub(super) seed: u64,
 }
 
 impl Case {
-    fn topology(&self) -> Box<dyn Topology> {
+    pub(super) fn topology(&self) -> Box<dyn Topology> {
         /// Paces that are drawn: a third of the links are fast.
         const PACES: [(u64, u64); 9] = [(1, 1), (1, 1), (1, 1), (1, 2), (1, 3), (2, 3), (5, 8), (17, 64), (63, 64)];
         let topology = topology::parse(self.topology, 2).unwrap();
@@ -110,7 +110,7 @@ fn interface() -> impl Strategy<Value = Interface> {
 }
 
 prop_compose! {
-    fn case()(
+    pub(super) fn case()(
         (topology, routing) in (0..PLACES.len()).prop_flat_map(|at| {
             let (topology, routings) = PLACES[at];
             (Just(topology), 0..routings.len()).prop_map(move |(topology, routing)| (topology, routings[routing]))
@@ -144,7 +144,7 @@ prop_compose! {
 }
 
 /// Numbers of threads that every case is simulated by.
-const THREADS: [usize; 3] = [1, 2, 3];
+pub(super) const THREADS: [usize; 3] = [1, 2, 3];
 
 /// Runs [`all`]; a failure names the first cycle and the object that differ.
 fn agree(case: &Case) -> Result<Option<Deadlock>, TestCaseError> {

@@ -5,4 +5,5 @@ mod common;
 mod engines_agree;
 mod interfaces;
 mod model;
+mod refusals;
 mod zero_load;

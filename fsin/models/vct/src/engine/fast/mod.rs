@@ -316,6 +316,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
             since: Cycle(self.whole.moves_until),
             in_flight: self.whole.messages.in_flight(),
             cycle: cycle.into_iter().map(|place| channel(place, shape, vcs)).collect(),
+            refusing: Vec::new(),
         }
     }
 

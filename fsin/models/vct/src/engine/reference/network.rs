@@ -88,6 +88,7 @@ impl Engine for Reference {
                 since: self.last_moved,
                 in_flight: self.messages.in_flight(),
                 cycle: cycle.into_iter().map(|place| channel(place, self.shape, self.params.vcs)).collect(),
+                refusing: Vec::new(),
             }
             .into());
         }
