@@ -146,6 +146,8 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("cycles", &["700"]),
     ("max-cycles", &["50", "5"]),
     ("strict", &["true"]),
+    ("no-skip", &["true"]),
+    ("no-digest", &["true"]),
     ("watchdog", &["200"]),
     ("link-loads", &["true"]),
     ("node-stats", &["true"]),

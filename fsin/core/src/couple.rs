@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use trgen::{Cycle, Message, Next, Outbox, SourceError, TrGen, Wait};
 
 use crate::network::{Injected, Network, NetworkFailure, Notices, STEPS};
+use crate::repetition::{Repetition, Skipped};
 use crate::run::Progress;
 use crate::stats::{Arrival, Details, Keep};
 use crate::watch::{Glimpse, Watch};
@@ -94,6 +95,8 @@ pub struct Coupled<'a> {
     keep: Keep,
     /// Gets the packets that arrive, if they are kept.
     log: Option<PacketLog<'a>>,
+    /// The search for repetition; `None` where everything is simulated.
+    repetition: Option<Repetition>,
 }
 
 impl<'a> Coupled<'a> {
@@ -118,7 +121,29 @@ impl<'a> Coupled<'a> {
             generated: false,
             keep,
             log: None,
+            repetition: None,
         }
+    }
+
+    /// Skips periods in which the run repeats itself exactly. Without `digest` the digest of the run does not cover
+    /// them, and means nothing. A run that is observed or whose record keeps single nodes, flows, messages or packets
+    /// is simulated in full, and one whose source does not work in [rounds](TrGen::round).
+    #[must_use]
+    pub fn skipping(mut self, digest: bool) -> Self {
+        let is_observed = self.network.recorder_mut().is_observed();
+        let is_full = self.source.round().is_none()
+            || self.keep.any()
+            || self.log.is_some()
+            || self.watch.is_some()
+            || is_observed;
+        self.repetition = (!is_full).then(|| Repetition::new(digest));
+        self
+    }
+
+    /// What of the run was not simulated; `None` where everything is.
+    #[must_use]
+    pub fn skipped(&self) -> Option<Skipped> {
+        self.repetition.as_ref().map(Repetition::skipped)
     }
 
     /// Passes every packet that arrives to `log`, in the order of arrival, source, destination and number. The record
@@ -217,6 +242,16 @@ impl<'a> Coupled<'a> {
                 return Ok(Some(Reached::Interrupted));
             }
             self.source.attend()?;
+            if let Some(repetition) = &mut self.repetition
+                && !self.generated
+                && self.outbox.is_empty()
+            {
+                repetition.look(self.source, self.network, until, self.stop);
+            }
+            let now = self.network.clock();
+            if now >= until {
+                return Ok(Some(Reached::Target));
+            }
             if !std::mem::take(&mut self.generated) {
                 let idle = self.network.in_flight() == 0 && self.outbox.is_empty();
                 let due = match self.source.next() {

@@ -49,7 +49,7 @@ const MODES: &[(&str, Words)] = &[
 ];
 
 /// Keys on which no result depends, by their definition; and the model, over which the tests go.
-const FREE: &[&str] = &["engine", "threads", "network"];
+const FREE: &[&str] = &["engine", "threads", "network", "no-skip"];
 
 /// Keys that act in circumstances that the modes of these tests do not have, with the test that has them.
 const ELSEWHERE: &[(&str, &str)] = &[

@@ -20,6 +20,7 @@ mod library_c;
 mod links;
 mod pages;
 mod placement;
+mod repetition;
 mod results;
 mod routes;
 mod shared_traces;

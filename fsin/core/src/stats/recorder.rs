@@ -2,9 +2,9 @@
 //!
 //! Decision: docs/decisions/0012-digest.md.
 
-use trgen::rng::mix2;
 use trgen::{Cycle, Delivery, Message, NodeId};
 
+use super::period::{Period, digest_of};
 use super::{Arrival, Details, Distribution, Keep, Moments};
 
 /// \[phits\] Total by which packets were shorter than the longest packet. Always 0 in models whose packets all have the
@@ -183,13 +183,13 @@ pub struct Receipt {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Recorder {
     /// The open window.
-    window: Window,
+    pub(super) window: Window,
     /// Counts of all closed windows.
     closed: Counts,
     /// \[packets\] By source: packets received since [`begin`](Self::begin).
-    received_by_source: Vec<u64>,
+    pub(super) received_by_source: Vec<u64>,
     /// Hash over every delivery of the run.
-    digest: u64,
+    pub(super) digest: u64,
     /// \[cycles\] Latencies in the windows closed since [`observe`](Self::observe); `None` before it.
     observed: Option<Box<Distribution>>,
     /// What is kept of single nodes, flows, messages and packets; `None` if nothing is.
@@ -198,6 +198,8 @@ pub struct Recorder {
     closed_latency: (u64, u128),
     /// The record at each mark.
     marks: Vec<Mark>,
+    /// The period that may be repeated; `None` outside of one.
+    pub(super) period: Option<Box<Period>>,
 }
 
 /// The record at a time that divides the run, such as that of a failure: totals since the start of the run.
@@ -224,6 +226,7 @@ impl Recorder {
             details: None,
             closed_latency: (0, 0),
             marks: Vec::new(),
+            period: None,
         }
     }
 
@@ -290,11 +293,13 @@ impl Recorder {
         self.window.latency.record(receipt.latency);
         self.window.hops.record(receipt.hops);
         self.received_by_source[receipt.source.index()] += 1;
-        // A sum of hashes: independent of the order of deliveries within a cycle.
-        let pair = u64::from(receipt.source.0) << 32 | u64::from(receipt.destination.0);
-        self.digest = self.digest.wrapping_add(mix2(mix2(now.0, pair), receipt.sequence));
+        let hash = digest_of(now.0, receipt.source.0, receipt.destination.0, receipt.sequence);
+        self.digest = self.digest.wrapping_add(hash);
         if let Some(details) = &mut self.details {
             details.received(now, receipt);
+        }
+        if let Some(period) = &mut self.period {
+            period.receive(now, receipt);
         }
     }
 
