@@ -5,6 +5,7 @@ mod book;
 mod captures;
 mod cli;
 mod clusters;
+mod compact;
 mod damaged_files;
 mod every_key;
 mod exchange;
