@@ -10,6 +10,7 @@ use trgen::phrase;
 use crate::family::Values;
 
 mod division;
+mod governor;
 mod partitioned;
 mod pool;
 

@@ -1,5 +1,8 @@
 //! A network in partitions, and which thread simulates which stage of a cycle.
 
+use std::time::Instant;
+
+use super::governor::Governor;
 use super::{Division, Pool, Work};
 
 /// A partition of a network, and the two stages of a cycle.
@@ -42,12 +45,15 @@ pub struct Partitioned<P: Partition> {
     begun: Vec<P::Report>,
     /// A cycle whose notices have been given and whose remainder is still in progress.
     unfinished: Option<u64>,
+    /// Chooses between threads and the caller's thread alone, by time; `None` if threads are always used.
+    governor: Option<Governor>,
 }
 
 impl<P: Partition> Partitioned<P> {
-    /// A network of these partitions, one thread for each.
+    /// A network of these partitions, one thread for each. If it `gives_way`, threads are used only while they make it
+    /// faster.
     #[must_use]
-    pub fn new(division: Division, parts: Vec<Box<P>>) -> Self {
+    pub fn new(division: Division, parts: Vec<Box<P>>, gives_way: bool) -> Self {
         let begin = |part: &mut P| {
             part.begin_cycle();
             std::mem::take(part.report())
@@ -60,6 +66,7 @@ impl<P: Partition> Partitioned<P> {
             parts,
             begun: Vec::new(),
             unfinished: None,
+            governor: gives_way.then(Governor::new),
         }
     }
 
@@ -115,15 +122,17 @@ impl<P: Partition> Partitioned<P> {
         self.parts.iter_mut().map(Box::as_mut).zip(&mut self.accepted)
     }
 
-    /// Simulates cycle `now`, on all threads if `is_worth` waking them; the network must be settled. Passes the reports
-    /// to `read`: all of them if threads are not at work, or unless the cycle `may_go_on`. Otherwise threads go on, and
-    /// only the reports of its beginning are read, of which there is one for each partition.
+    /// Simulates cycle `now`, on all threads if `is_worth` waking them and they help; the network must be settled.
+    /// Passes the reports to `read`: all of them if threads are not at work, or unless the cycle `may_go_on`. Otherwise
+    /// threads go on, and only the reports of its beginning are read, of which there is one for each partition.
     #[inline]
     pub fn cycle(&mut self, now: u64, is_worth: bool, may_go_on: bool, read: &mut impl FnMut(&mut P::Report, u64)) {
         for (part, accepted) in self.parts.iter_mut().zip(&mut self.accepted) {
             std::mem::swap(part.accepted(), accepted);
         }
-        if let Some(pool) = self.pool.as_ref().filter(|_| is_worth) {
+        if let Some(pool) = self.pool.as_ref().filter(|_| is_worth)
+            && self.governor.as_mut().is_none_or(|governor| governor.uses_threads(Instant::now()))
+        {
             let kept = self.parts.len() - pool.len();
             self.parts.drain(kept..).enumerate().for_each(|(worker, part)| pool.give(worker, part));
         }

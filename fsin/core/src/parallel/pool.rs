@@ -2,15 +2,18 @@
 //!
 //! Decision: docs/decisions/0095-threads.md.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle, Thread};
+use std::time::Duration;
 
 /// Number of polls before a thread yields the processor for the first time. A cycle of a large network takes some ten
 /// microseconds; a poll takes some nanoseconds.
 const POLLS: u32 = 4_000;
 /// Number of yields before a thread sleeps.
 const YIELDS: u32 = 200;
+/// Longest sleep of the caller, which the worker ends.
+const NAP: Duration = Duration::from_millis(1);
 
 /// State of a desk: no job. The states are in their order.
 const FREE: u8 = 0;
@@ -48,6 +51,10 @@ struct Desk<T, R> {
     job: Padded<Mutex<Option<Box<T>>>>,
     /// Result of the first stage.
     result: Padded<Mutex<Option<R>>>,
+    /// True if the caller sleeps until the worker has got further.
+    is_awaited: Padded<AtomicBool>,
+    /// The caller, if it sleeps.
+    caller: Padded<Mutex<Option<Thread>>>,
 }
 
 /// Locks a mutex, whether or not a thread has panicked while it held the lock.
@@ -57,7 +64,13 @@ fn lock<T>(place: &Padded<Mutex<T>>) -> MutexGuard<'_, T> {
 
 impl<T, R> Desk<T, R> {
     const fn new() -> Self {
-        Self { state: Padded(AtomicU8::new(FREE)), job: Padded(Mutex::new(None)), result: Padded(Mutex::new(None)) }
+        Self {
+            state: Padded(AtomicU8::new(FREE)),
+            job: Padded(Mutex::new(None)),
+            result: Padded(Mutex::new(None)),
+            is_awaited: Padded(AtomicBool::new(false)),
+            caller: Padded(Mutex::new(None)),
+        }
     }
 
     /// The state without the flag [`ASLEEP`].
@@ -75,9 +88,26 @@ impl<T, R> Desk<T, R> {
         self.state.0.compare_exchange(state, state | ASLEEP, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Changes the worker's state from `from` to `to`. A request to quit that came meanwhile stands.
+    /// Changes the worker's state from `from` to `to`, and wakes the caller if it sleeps. A request to quit that came
+    /// meanwhile stands.
     fn advance_state(&self, from: u8, to: u8) {
-        let _ = self.state.0.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire);
+        let _ = self.state.0.compare_exchange(from, to, Ordering::SeqCst, Ordering::Acquire);
+        if self.is_awaited.0.load(Ordering::SeqCst)
+            && let Some(caller) = lock(&self.caller).take()
+        {
+            caller.unpark();
+        }
+    }
+
+    /// Lets the caller sleep for a while, or until the worker has got further than `state`. Its core is free meanwhile,
+    /// and the worker can have it.
+    fn nap(&self, state: u8) {
+        *lock(&self.caller) = Some(thread::current());
+        self.is_awaited.0.store(true, Ordering::SeqCst);
+        if self.state.0.load(Ordering::SeqCst) == state {
+            thread::park_timeout(NAP);
+        }
+        self.is_awaited.0.store(false, Ordering::SeqCst);
     }
 
     /// Waits until the worker is in one of these states.
@@ -87,15 +117,15 @@ impl<T, R> Desk<T, R> {
     fn wait_for(&self, states: &[u8]) {
         let mut polls = 0u32;
         loop {
-            match self.state() & !ASLEEP {
+            let seen = self.state();
+            match seen & !ASLEEP {
                 FAILED => panic!("a thread of the simulation has failed; its message stands above"),
                 state if states.contains(&state) => return,
-                _ if polls < POLLS => {
-                    polls += 1;
-                    std::hint::spin_loop();
-                }
-                _ => thread::yield_now(),
+                _ if polls < POLLS => std::hint::spin_loop(),
+                _ if polls < POLLS + YIELDS => thread::yield_now(),
+                _ => self.nap(seen),
             }
+            polls += 1;
         }
     }
 }

@@ -155,7 +155,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
             vcs: params.vcs,
             clock: Cycle::FIRST.0,
             places,
-            parts: Partitioned::new(division, parts),
+            parts: Partitioned::new(division, parts, worth > 0),
             worth,
             flit_hops: 0,
             whole,

@@ -259,7 +259,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         Some(Self {
             rules,
             clock: Cycle::FIRST.0,
-            parts: Partitioned::new(division, parts),
+            parts: Partitioned::new(division, parts, worth > 0),
             worth,
             whole: Whole::new(endpoints),
             control,
