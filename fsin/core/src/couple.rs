@@ -231,7 +231,7 @@ impl<'a> Coupled<'a> {
     pub(crate) fn run_some(&mut self, until: Cycle) -> Result<Option<Reached>, Failure> {
         let last = self.network.last();
         for _ in 0..STEPS {
-            let now = self.network.clock();
+            let mut now = self.network.clock();
             if now >= until {
                 return Ok(Some(Reached::Target));
             }
@@ -247,10 +247,10 @@ impl<'a> Coupled<'a> {
                 && self.outbox.is_empty()
             {
                 repetition.look(self.source, self.network, until, self.stop);
-            }
-            let now = self.network.clock();
-            if now >= until {
-                return Ok(Some(Reached::Target));
+                now = self.network.clock();
+                if now >= until {
+                    return Ok(Some(Reached::Target));
+                }
             }
             if !std::mem::take(&mut self.generated) {
                 let idle = self.network.in_flight() == 0 && self.outbox.is_empty();
