@@ -56,6 +56,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("watchdog", "a network in deadlock: tests/tests/networks/model.rs"),
     ("unsafe-routing", "a routing that is not free of deadlock: fsin/models/wormhole/tests/all/model.rs"),
     ("inject", "injection by phits: tests/tests/networks/engines_agree.rs"),
+    ("no-digest", "the digest of the written result: tests/tests/command/repetition.rs"),
 ];
 
 /// The models that have the setting `routing`.
