@@ -146,7 +146,6 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("cycles", &["700"]),
     ("max-cycles", &["50", "5"]),
     ("strict", &["true"]),
-    ("no-skip", &["true"]),
     ("no-digest", &["true"]),
     ("watchdog", &["200"]),
     ("link-loads", &["true"]),
