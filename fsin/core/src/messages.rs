@@ -263,7 +263,7 @@ impl<X> Messages<X> {
     /// Lets so many cycles pass for all messages under way.
     pub fn pass(&mut self, cycles: u64) {
         for underway in self.underway.all_mut() {
-            underway.offered = underway.offered + cycles;
+            underway.offered += cycles;
         }
     }
 

@@ -221,10 +221,10 @@ impl Network for ConstantDelay<'_> {
     }
 
     fn pass_periods(&mut self, cycles: u64, packets: &[u64]) {
-        self.clock = self.clock + cycles;
+        self.clock += cycles;
         for (delivery, _) in &mut self.underway {
-            delivery.offered = delivery.offered + cycles;
-            delivery.delivered = delivery.delivered + cycles;
+            delivery.offered += cycles;
+            delivery.delivered += cycles;
         }
         for (sequence, more) in self.sequences.iter_mut().zip(packets) {
             *sequence += more;

@@ -312,8 +312,8 @@ impl Replay {
             task.report.repeat_since(earlier, times);
             task.steps.add_rounds(more);
             task.last_active = task.last_active.map(|last| last + cycles);
-            task.computed_until = task.computed_until + cycles;
-            task.blocked_since = task.blocked_since + cycles;
+            task.computed_until += cycles;
+            task.blocked_since += cycles;
             match &mut task.state {
                 State::Sending(send, _) => send.tag.label = send.tag.label.wrapping_add(by),
                 State::Receiving(receive) => receive.tag = receive.tag.relabelled(by),

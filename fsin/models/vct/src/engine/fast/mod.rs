@@ -442,7 +442,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Engine 
             return false;
         }
         // From now on messages whose direction is drawn are noticed.
-        let had_draws = std::mem::replace(&mut self.has_drawn, Some(false));
+        let had_draws = self.has_drawn.replace(false);
         if had_draws != Some(false) || self.has_failed || self.parts.accepted().iter().any(|new| !new.is_empty()) {
             return false;
         }

@@ -177,7 +177,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
             }
         }
         for waiting in works.unsent.all_mut() {
-            waiting.message.offered = waiting.message.offered + cycles;
+            waiting.message.offered += cycles;
         }
         works.bets.iter_mut().for_each(|bets| bets.pass(cycles));
         works.crossing.pass(cycles);
