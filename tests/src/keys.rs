@@ -147,6 +147,7 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("cycles", &["700"]),
     ("max-cycles", &["50", "5"]),
     ("strict", &["true"]),
+    ("no-digest", &["true"]),
     ("watchdog", &["200"]),
     ("link-loads", &["true"]),
     ("node-stats", &["true"]),

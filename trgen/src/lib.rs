@@ -18,6 +18,7 @@ pub mod geometry;
 pub mod message;
 pub mod phrase;
 pub mod quote;
+pub mod recurrence;
 pub mod rng;
 pub mod source;
 pub mod synthetic;

@@ -45,6 +45,7 @@
 use std::collections::VecDeque;
 
 use crate::message::{Delivery, Message};
+use crate::recurrence::State;
 use crate::units::{Cycle, NodeId, Picoseconds};
 
 /// When to call [`TrGen::generate`] next.
@@ -194,6 +195,31 @@ pub trait TrGen: Send {
     fn held_back_phits(&self, _now: Cycle) -> Option<f64> {
         None
     }
+
+    /// The number of rounds that the source has begun, of a source that does the same in each; `None` of others. A
+    /// change is the time to compare [states](Self::state).
+    fn round(&self) -> Option<u64> {
+        None
+    }
+
+    /// Writes the state of the source at the beginning of the cycle at which `into` stands, to which the network has
+    /// written its own before, with every message under way. Returns false if states cannot be compared.
+    fn state(&self, _into: &mut State) -> bool {
+        false
+    }
+
+    /// Begins a period that may be [repeated](Self::repeat).
+    fn begin_period(&mut self) {}
+
+    /// How often what has happened since [`begin_period`](Self::begin_period) may be repeated before something ends.
+    fn periods_left(&self) -> u64 {
+        0
+    }
+
+    /// Puts the source into the state after `times` repetitions of what has happened since
+    /// [`begin_period`](Self::begin_period), which take so many cycles together. Its [state](Self::state) is the same
+    /// before and after, and as it was when the period began.
+    fn repeat(&mut self, _times: u64, _cycles: u64) {}
 
     /// The pending waits, one line per waiting party. Called when no further event is possible.
     fn waits(&self) -> Vec<Wait> {

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use trgen::{Cycle, Message, Next, Outbox, SourceError, TrGen, Wait};
 
 use crate::network::{Injected, Network, NetworkFailure, Notices, STEPS};
+use crate::repetition::{Repetition, Skipped};
 use crate::run::Progress;
 use crate::stats::{Arrival, Details, Keep};
 use crate::watch::{Glimpse, Watch};
@@ -96,6 +97,8 @@ pub struct Coupled<'a> {
     log: Option<PacketLog<'a>>,
     /// Whether nodes can refuse messages in this network, if the source has nodes that do.
     refuses: Option<bool>,
+    /// The search for repetition; `None` where everything is simulated.
+    repetition: Option<Repetition>,
 }
 
 impl<'a> Coupled<'a> {
@@ -122,7 +125,29 @@ impl<'a> Coupled<'a> {
             keep,
             log: None,
             refuses,
+            repetition: None,
         }
+    }
+
+    /// Skips periods in which the run repeats itself exactly. Without `digest` the digest of the run does not cover
+    /// them, and means nothing. A run that is observed or whose record keeps single nodes, flows, messages or packets
+    /// is simulated in full, and one whose source does not work in [rounds](TrGen::round).
+    #[must_use]
+    pub fn skipping(mut self, digest: bool) -> Self {
+        let is_observed = self.network.recorder_mut().is_observed();
+        let is_full = self.source.round().is_none()
+            || self.keep.any()
+            || self.log.is_some()
+            || self.watch.is_some()
+            || is_observed;
+        self.repetition = (!is_full).then(|| Repetition::new(digest));
+        self
+    }
+
+    /// What of the run was not simulated; `None` where everything is.
+    #[must_use]
+    pub fn skipped(&self) -> Option<Skipped> {
+        self.repetition.as_ref().map(Repetition::skipped)
     }
 
     /// Passes every packet that arrives to `log`, in the order of arrival, source, destination and number. The record
@@ -214,7 +239,7 @@ impl<'a> Coupled<'a> {
             return Err(SourceError::of_input(what).into());
         }
         for _ in 0..STEPS {
-            let now = self.network.clock();
+            let mut now = self.network.clock();
             if now >= until {
                 return Ok(Some(Reached::Target));
             }
@@ -225,6 +250,16 @@ impl<'a> Coupled<'a> {
                 return Ok(Some(Reached::Interrupted));
             }
             self.source.attend()?;
+            if let Some(repetition) = &mut self.repetition
+                && !self.generated
+                && self.outbox.is_empty()
+            {
+                repetition.look(self.source, self.network, until, self.stop);
+                now = self.network.clock();
+                if now >= until {
+                    return Ok(Some(Reached::Target));
+                }
+            }
             if !std::mem::take(&mut self.generated) {
                 let idle = self.network.in_flight() == 0 && self.outbox.is_empty();
                 let due = match self.source.next() {

@@ -4,6 +4,7 @@
 //! [`Network`] is stated once, here: when a run returns, the order of notices, what must be settled before it is read.
 
 use trgen::phrase::Phrase;
+use trgen::recurrence::State;
 use trgen::{Cycle, Message, NodeId};
 
 use crate::messages::Messages;
@@ -58,6 +59,14 @@ pub trait Engine: Send {
 
     /// Completes deferred work of the last step. No notice depends on it.
     fn settle(&mut self) {}
+
+    /// As [`Network::state`]. The state is [settled](Self::settle).
+    fn write_state(&mut self, _into: &mut State) -> bool {
+        false
+    }
+
+    /// As [`Network::pass_periods`]. The state is [settled](Self::settle).
+    fn pass_periods(&mut self, _cycles: u64, _packets: &[u64]) {}
 
     /// Begins to count the packets that cross each link.
     fn count_crossings(&mut self);
@@ -139,6 +148,16 @@ impl<E: Engine> Network for E {
     fn settled(&mut self) -> Settled<'_> {
         self.settle();
         Settled { recorder: &self.messages().recorder, view: Some(self), figures: Some(self) }
+    }
+
+    fn state(&mut self, into: &mut State) -> bool {
+        self.settle();
+        self.write_state(into)
+    }
+
+    fn pass_periods(&mut self, cycles: u64, packets: &[u64]) {
+        self.settle();
+        Engine::pass_periods(self, cycles, packets);
     }
 
     fn recorder_mut(&mut self) -> &mut Recorder {

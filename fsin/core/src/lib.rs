@@ -78,6 +78,7 @@ pub mod interface;
 pub mod messages;
 pub mod network;
 pub mod parallel;
+pub mod repetition;
 pub mod ring;
 pub mod route;
 pub mod run;

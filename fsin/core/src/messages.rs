@@ -3,6 +3,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
+use trgen::recurrence::State;
 use trgen::{Cycle, Delivery, Message, NodeId};
 
 use crate::network::{Injected, Notices};
@@ -262,6 +263,40 @@ impl<X> Messages<X> {
         }
         self.release_if_over(slot);
         is_first
+    }
+
+    /// Writes the messages in these slots into a state of the run; false if others are under way, or packets are
+    /// damaged.
+    pub fn write_state(&self, slots: &[u32], into: &mut State) -> bool {
+        for &slot in slots {
+            let Underway {
+                message: Message { id: _, source, destination, bytes, class },
+                offered,
+                packets,
+                more: _,
+                received,
+                lost,
+                lost_short,
+                holds,
+                is_sent,
+                is_delivered,
+            } = &self.underway[slot];
+            into.put_time(*offered);
+            let flags = u64::from(*is_sent) << 1 | u64::from(*is_delivered);
+            let ends = u64::from(source.0) << 32 | u64::from(destination.0);
+            for word in [ends, *bytes, u64::from(*class), *packets, *received, *lost, *lost_short, *holds, flags] {
+                into.put(word);
+            }
+        }
+        into.put(self.in_flight);
+        slots.len() == self.underway.len() && self.damaged.is_empty()
+    }
+
+    /// Lets so many cycles pass for all messages under way.
+    pub fn pass(&mut self, cycles: u64) {
+        for underway in self.underway.all_mut() {
+            underway.offered += cycles;
+        }
     }
 
     /// Keeps a message until it has been [let go](Self::let_go) `count` times more.

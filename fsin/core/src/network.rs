@@ -3,6 +3,7 @@
 use std::fmt;
 
 use trgen::phrase::Phrase;
+use trgen::recurrence::State;
 use trgen::{Cycle, Delivery, Message, NodeId};
 
 use crate::capture::Interface;
@@ -192,6 +193,18 @@ pub trait Network: Send {
     /// Completes deferred work of the last cycle of [`advance`](Self::advance), and gives the state after it. No notice
     /// depends on that work, so it can overlap with the generation of the next cycle's messages.
     fn settled(&mut self) -> Settled<'_>;
+
+    /// Writes everything on which the future of the network depends, with every message under way, at the beginning of
+    /// the cycle at which the clock stands. Returns false if that cannot be done, or if something since the last call
+    /// depended on what the state does not have: a random draw. A network that is never compared returns false.
+    fn state(&mut self, _into: &mut State) -> bool {
+        false
+    }
+
+    /// Puts the network into the state that it had so many cycles later if the time between repeated itself, and each
+    /// source had sent `packets` packets more in it. The [state](Self::state) is the same before and after. The record
+    /// is the caller's.
+    fn pass_periods(&mut self, _cycles: u64, _packets: &[u64]) {}
 
     /// The record of all measurements, to open and close windows. Settles the network.
     fn recorder_mut(&mut self) -> &mut Recorder;

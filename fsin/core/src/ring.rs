@@ -63,6 +63,12 @@ impl<T> Ring<T> {
         cycles.flat_map(|cycle| self.due(cycle).iter().map(move |event| (cycle, event)))
     }
 
+    /// Makes every event due so many cycles later.
+    pub fn pass(&mut self, cycles: u64) {
+        let by = self.at(cycles);
+        self.lists.rotate_right(by);
+    }
+
     /// The first cycle from `now` on in which an event is due; `None` if there is none.
     #[must_use]
     pub fn next(&self, now: u64) -> Option<u64> {
@@ -86,6 +92,9 @@ mod tests {
         assert_eq!(due, ['a', 'c']);
         ring.restore(3, due);
         assert_eq!((ring.next(4), ring.is_empty()), (Some(5), false));
+        ring.pass(1_000_003);
+        assert_eq!(ring.next(1_000_004), Some(1_000_008));
+        ring.pass(8 - 1_000_003 % 8);
         assert_eq!(ring.take(5), ['b']);
         assert_eq!((ring.next(6), ring.is_empty()), (None, true));
     }

@@ -30,6 +30,23 @@ impl<T> Slab<T> {
         }
     }
 
+    /// Number of items.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.places.len() - self.vacant.len()
+    }
+
+    /// True if there are no items.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All items, and some that have been removed, by handle.
+    pub fn all_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.places.iter_mut()
+    }
+
     /// The item of a handle; `None` if no such handle was ever issued.
     #[must_use]
     pub fn get(&self, handle: u32) -> Option<&T> {

@@ -48,6 +48,8 @@ pub(super) const BATCH: &[&str] =
 pub(super) const TASKS: &[&str] = &["eager", "tasks-per-node", "placement", "bandwidth", "phit-bytes"];
 /// Keys of one application alone, whose ranks have numbers.
 pub(super) const RANKS: &[&str] = &["slow"];
+/// Keys of one kernel alone, whose iterations may repeat each other.
+pub(super) const ROUNDS: &[&str] = &["no-skip", "no-digest"];
 /// Keys of finite runs.
 pub(super) const ENDING: &[&str] = &["max-cycles", "strict"];
 /// Keys of traces.
@@ -100,6 +102,15 @@ pub(super) fn conflicts(settings: &Settings, tasks: Option<&'static str>, times:
         && let Some(key) = given(JOBS)
     {
         return useless(key, phrase!["without ", ["job-mix"]], phrase!["leave it out, or give ", ["job-mix"]]);
+    }
+    if (tasks != Some("kernel") || times == Times::Beside)
+        && let Some(key) = given(ROUNDS)
+    {
+        let why = match tasks {
+            Some("kernel") => "with traffic beside the kernel, which draws at random".into(),
+            _ => phrase!["without ", ["kernel"], ", whose iterations may repeat each other"],
+        };
+        return useless(key, why, "leave it out".into());
     }
     if tasks == Some("flows") {
         if times == Times::Beside {

@@ -25,6 +25,7 @@ use super::trouble::Trouble;
 use super::workload::{Driven, Driver};
 use fsin_core::couple::{Coupled, Failure, PacketLog};
 use fsin_core::network::{Figures, Measure, Network, PortFigures, Settled};
+use fsin_core::repetition::Skipped;
 use fsin_core::run::{
     DRIFT, Demand, Outcome, Progress, SHORTFALL, Saturation, Steadiness, Verdict, Warning, WarningKind, batch, fixed,
     to_end,
@@ -231,7 +232,8 @@ pub fn execute_over(
     if !driver.known.is_empty() && !timeline.is_empty() {
         timeline.extend(collectives.iter().flat_map(CollectiveRecord::spans));
     }
-    let notes = driver.notes;
+    let mut notes = driver.notes;
+    notes.extend(outcome.skipped.filter(|skipped| skipped.periods > 0).map(skipped_in_words));
     let mut finished = Finished {
         outcome,
         trace,
@@ -252,6 +254,20 @@ pub fn execute_over(
     };
     add_warnings(experiment, &mut finished);
     Ok(finished)
+}
+
+/// What was not simulated, in words.
+fn skipped_in_words(skipped: Skipped) -> Phrase {
+    let Skipped { periods, cycles } = skipped;
+    let each = counted((cycles / periods) as usize, "cycle", "cycles");
+    phrase![
+        (
+            "the run repeats itself exactly: {} of {each} were not simulated; ",
+            counted(periods as usize, "period", "periods")
+        ),
+        ["no-skip"],
+        " simulates them"
+    ]
 }
 
 /// Marks a run as failed if every task ended and some message or receive is unmatched. The recorded program would not
@@ -358,6 +374,9 @@ pub fn network(experiment: &Experiment) -> Result<Box<dyn Network>, SettingsErro
 
 /// Runs a coupled source and network by the plan of the experiment.
 pub(super) fn run(experiment: &Experiment, mut coupled: Coupled<'_>, progress: &mut dyn FnMut(Progress)) -> Outcome {
+    if experiment.skips {
+        coupled = coupled.skipping(experiment.has_digest);
+    }
     match &experiment.plan {
         RunPlan::Batch(plan) => batch(&mut coupled, plan, progress),
         RunPlan::Fixed(cycles) => fixed(&mut coupled, *cycles, progress),

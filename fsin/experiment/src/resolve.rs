@@ -85,6 +85,10 @@ pub struct Experiment {
     pub plan: RunPlan,
     /// True if reaching the limit of cycles is a failure.
     pub strict: bool,
+    /// True if periods in which a kernel repeats itself are skipped.
+    pub skips: bool,
+    /// True if results have a digest.
+    pub has_digest: bool,
     /// True if results include the load of each link.
     pub link_loads: bool,
     /// What is kept of single nodes, flows and messages.
@@ -197,6 +201,8 @@ impl Experiment {
             tasks_per_node,
             plan,
             strict: settings.choice("strict", &[("true", true), ("false", false)])?,
+            skips: !is_on(&settings, "no-skip")?,
+            has_digest: !(tasks == Some("kernel") && times != Times::Beside && is_on(&settings, "no-digest")?),
             link_loads: model.understands("link-loads") && is_on(&settings, "link-loads")?,
             keep: Keep {
                 nodes: is_on(&settings, "node-stats")?,

@@ -26,6 +26,7 @@ use fsin_core::topology::switched::{Uses, parse_rate};
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
+use trgen::recurrence::State;
 use trgen::{Cycle, Delivery, Geometry, Message, NodeId};
 
 /// Attributes of links that a model without links uses.
@@ -197,6 +198,35 @@ impl Network for ConstantDelay<'_> {
 
     fn in_flight(&self) -> u64 {
         self.in_flight
+    }
+
+    fn state(&mut self, into: &mut State) -> bool {
+        // The memory of a rule is its own.
+        if !matches!(self.delay, Delay::Constant(_)) || self.announces || !self.taken.is_empty() {
+            return false;
+        }
+        into.put(self.underway.len() as u64);
+        for (Delivery { message, offered, delivered }, latency) in &self.underway {
+            let &Message { id, source, destination, bytes, class } = message;
+            into.put_message(id);
+            into.put_time(*offered);
+            into.put_time(*delivered);
+            for word in [source.0.into(), destination.0.into(), bytes, class.into(), *latency] {
+                into.put(word);
+            }
+        }
+        true
+    }
+
+    fn pass_periods(&mut self, cycles: u64, packets: &[u64]) {
+        self.clock += cycles;
+        for (delivery, _) in &mut self.underway {
+            delivery.offered += cycles;
+            delivery.delivered += cycles;
+        }
+        for (sequence, more) in self.sequences.iter_mut().zip(packets) {
+            *sequence += more;
+        }
     }
 
     fn settled(&mut self) -> Settled<'_> {

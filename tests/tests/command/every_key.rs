@@ -49,13 +49,14 @@ const MODES: &[(&str, Words)] = &[
 ];
 
 /// Keys on which no result depends, by their definition; and the model, over which the tests go.
-const FREE: &[&str] = &["engine", "threads", "network"];
+const FREE: &[&str] = &["engine", "threads", "network", "no-skip"];
 
 /// Keys that act in circumstances that the modes of these tests do not have, with the test that has them.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("watchdog", "a network in deadlock: tests/tests/networks/model.rs"),
     ("unsafe-routing", "a routing that is not free of deadlock: fsin/models/wormhole/tests/all/model.rs"),
     ("inject", "injection by phits: tests/tests/networks/engines_agree.rs"),
+    ("no-digest", "the digest of the written result: tests/tests/command/repetition.rs"),
 ];
 
 /// The models that have the setting `routing`.

@@ -12,6 +12,7 @@ mod networks;
 mod one_verdict;
 mod options;
 mod paced;
+mod repetition;
 mod replay;
 mod saturation_is_decided;
 mod simgrid;

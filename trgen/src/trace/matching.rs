@@ -157,6 +157,23 @@ impl<P: Borrow<Posted>, E: Borrow<Envelope>> Mailbox<P, E> {
         }
     }
 
+    /// The mailbox with its receives and messages replaced, in their order.
+    #[must_use]
+    pub fn replaced(self, receive: impl Fn(P) -> P, message: impl Fn(E) -> E) -> Self {
+        let mut mailbox = Self::default();
+        for posted in self.posted.items.into_values().map(receive) {
+            let key = posted.borrow().key();
+            if key.is_none() {
+                mailbox.open.insert(mailbox.posted.next);
+            }
+            mailbox.posted.push(key, posted);
+        }
+        for envelope in self.unexpected.items.into_values().map(message) {
+            mailbox.unexpected.push(Some(envelope.borrow().key()), envelope);
+        }
+        mailbox
+    }
+
     /// Number of unreceived messages.
     #[must_use]
     pub fn unexpected(&self) -> usize {
@@ -223,6 +240,9 @@ mod tests {
                 unexpected.extend(at.is_none().then_some(sent));
             }
             assert!(step % 100 > 0 || mailbox.unserved().eq(&posted) && mailbox.unreceived().eq(&unexpected));
+            if step % 1000 == 0 {
+                mailbox = mailbox.replaced(|posted| posted, |envelope| envelope);
+            }
         }
         assert!(!unexpected.is_empty() || !posted.is_empty());
     }

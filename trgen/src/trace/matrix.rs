@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 #[cfg(feature = "formats")]
 use super::container::{ContainerError, Reader};
 use super::goal::{Graph, Kind};
-use super::program::{Event, Program};
+use super::program::{Event, Program, Rounds};
 
 /// Traffic from one task to another, or to itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,6 +56,17 @@ impl Matrix {
             let mut row = Row::default();
             events.iter().for_each(|event| row.add_event(event));
             matrix.push(row);
+        }
+        matrix
+    }
+
+    /// The matrix of all rounds of a program.
+    #[must_use]
+    pub fn of_rounds(rounds: &Rounds) -> Self {
+        let mut matrix = Self::of_program(&rounds.first);
+        for pair in &mut matrix.pairs {
+            pair.messages = pair.messages.saturating_mul(rounds.count);
+            pair.bytes = pair.bytes.saturating_mul(rounds.count);
         }
         matrix
     }

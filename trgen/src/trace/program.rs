@@ -61,6 +61,15 @@ pub enum TagFilter {
 }
 
 impl TagFilter {
+    /// The filter with a label that is greater by so much, if it accepts one label only.
+    #[must_use]
+    pub const fn relabelled(self, by: i64) -> Self {
+        match self {
+            Self::Exactly(Tag { context, label }) => Self::Exactly(Tag { context, label: label.wrapping_add(by) }),
+            Self::AnyIn(_) => self,
+        }
+    }
+
     /// The context of the accepted tags.
     #[must_use]
     pub const fn context(self) -> u32 {
@@ -126,6 +135,56 @@ pub enum Event {
     /// Blocks until one of these has completed that no wait has accounted for yet. It counts as waited for, and may
     /// differ from the one in the recording. If none of these is left, the wait returns at once.
     WaitAny(Box<[Request]>),
+}
+
+impl Event {
+    /// The event with labels of its messages that are greater by so much.
+    #[must_use]
+    pub fn relabelled(&self, by: i64) -> Self {
+        let mut event = self.clone();
+        match &mut event {
+            Self::Send(send) | Self::Isend(send, _) => send.tag.label = send.tag.label.wrapping_add(by),
+            Self::Recv(receive) | Self::Irecv(receive, _) => receive.tag = receive.tag.relabelled(by),
+            Self::Compute(_) | Self::Wait(_) | Self::WaitAll(_) | Self::WaitAny(_) => {}
+        }
+        event
+    }
+}
+
+/// A program that does the same in each of its rounds, with other labels of messages.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Rounds {
+    /// The first round.
+    pub first: Program,
+    /// Number of rounds.
+    pub count: u64,
+    /// Difference of the labels of a message in one round and in the next.
+    pub labels: i64,
+}
+
+impl Rounds {
+    /// A program that does everything once.
+    #[must_use]
+    pub const fn once(program: Program) -> Self {
+        Self { first: program, count: 1, labels: 0 }
+    }
+
+    /// The program with the events of all rounds.
+    #[must_use]
+    pub fn unrolled(self) -> Program {
+        let Self { first, count, labels } = self;
+        if count == 1 {
+            return first;
+        }
+        let all = |events: Vec<Event>| {
+            let mut all = Vec::with_capacity(events.len() * count as usize);
+            for round in 0..count as i64 {
+                all.extend(events.iter().map(|event| event.relabelled(round.wrapping_mul(labels))));
+            }
+            all
+        };
+        Program { tasks: first.tasks.into_iter().map(all).collect() }
+    }
 }
 
 /// The programs of all tasks of one application.

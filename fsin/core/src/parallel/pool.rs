@@ -5,7 +5,7 @@
 //! a worker has begun, and does without its workers for some time, in proportion to the time lost. What is computed does
 //! not depend on who does a job.
 //!
-//! Decisions: docs/decisions/0095-threads.md, docs/decisions/0280-threads-that-give-way.md.
+//! Decisions: docs/decisions/0095-threads.md, docs/decisions/0283-threads-that-give-way.md.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

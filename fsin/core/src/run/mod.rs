@@ -7,6 +7,7 @@
 
 use crate::couple::{Coupled, Failure, Reached};
 use crate::network::Settled;
+use crate::repetition::Skipped;
 use crate::stats::{Counts, Fairness, Mark, Summary, Window, fairness};
 use crate::view::Occupancy;
 use trgen::Cycle;
@@ -72,6 +73,8 @@ pub struct Outcome {
     pub phases: Vec<Phase>,
     /// Hash over all deliveries of the run.
     pub digest: u64,
+    /// What of the run was not simulated, because it repeated itself; `None` where everything had to be.
+    pub skipped: Option<Skipped>,
     /// Why the run ended early, if it did.
     pub failure: Option<Failure>,
     /// Warnings for readers of the results.
@@ -340,6 +343,7 @@ impl<'a, 'b> Conductor<'a, 'b> {
         let (clock, in_flight) = (self.coupled.network().clock(), self.coupled.network().in_flight());
         self.coupled.show(Progress { phase: ENDED, clock, end: None, in_flight });
         let silent_nodes = self.coupled.silent_nodes();
+        let skipped = self.coupled.skipped();
         let network = self.coupled.network();
         let [before, after] = self.crossings;
         let before = before.into_iter().chain(std::iter::repeat(0));
@@ -364,6 +368,7 @@ impl<'a, 'b> Conductor<'a, 'b> {
             crossings: after.into_iter().zip(before).map(|(after, before)| after - before).collect(),
             phases: Phase::between(recorder.marks(), recorder.totals_at(clock)),
             digest: recorder.digest(),
+            skipped,
             failure: end.err(),
             warnings: self.warnings,
         }

@@ -41,6 +41,13 @@ impl Moments {
         self.max = self.max.max(other.max);
     }
 
+    /// Adds `times` times more the values recorded since the moments were `earlier`.
+    pub(super) fn repeat_since(&mut self, earlier: &Self, times: u64) {
+        self.count += times * (self.count - earlier.count);
+        self.sum += u128::from(times) * (self.sum - earlier.sum);
+        self.sum_of_squares += u128::from(times) * (self.sum_of_squares - earlier.sum_of_squares);
+    }
+
     /// Number of values.
     #[must_use]
     pub const fn count(&self) -> u64 {
@@ -134,6 +141,21 @@ impl Distribution {
         }
         // An auto-resizing histogram takes every value of another one.
         let _ = self.large.add(&other.large);
+    }
+
+    /// Adds `times` times more the values recorded since the distribution was `earlier`.
+    pub(super) fn repeat_since(&mut self, earlier: &Self, times: u64) {
+        self.moments.repeat_since(&earlier.moments, times);
+        for (count, before) in self.small.iter_mut().zip(&earlier.small) {
+            *count += times * (*count - before);
+        }
+        let now: Vec<(u64, u64)> =
+            self.large.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())).collect();
+        for (value, count) in now {
+            let before = if value > earlier.large.max() { 0 } else { earlier.large.count_at(value) };
+            // The value is within the range of the histogram, which recorded it.
+            let _ = self.large.record_n(value, times * (count - before));
+        }
     }
 
     /// Count, mean, spread and maximum: exact.

@@ -5,6 +5,7 @@ mod distribution;
 mod estimate;
 mod fairness;
 mod growth;
+mod period;
 mod recorder;
 
 pub use details::{Arrival, Completed, Details, Keep, NodeDetails, Share};

@@ -5,6 +5,7 @@
 use trgen::rng::mix2;
 use trgen::{Cycle, Delivery, Message, NodeId};
 
+use super::period::{Period, digest_of};
 use super::{Arrival, Details, Distribution, Keep, Moments};
 
 /// \[packets\] Packets of a message that arrives whole are recorded one by one up to this number.
@@ -186,13 +187,13 @@ pub struct Receipt {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Recorder {
     /// The open window.
-    window: Window,
+    pub(super) window: Window,
     /// Counts of all closed windows.
     closed: Counts,
     /// \[packets\] By source: packets received since [`begin`](Self::begin).
-    received_by_source: Vec<u64>,
+    pub(super) received_by_source: Vec<u64>,
     /// Hash over every delivery of the run.
-    digest: u64,
+    pub(super) digest: u64,
     /// \[cycles\] Latencies in the windows closed since [`observe`](Self::observe); `None` before it.
     observed: Option<Box<Distribution>>,
     /// What is kept of single nodes, flows, messages and packets; `None` if nothing is.
@@ -201,6 +202,8 @@ pub struct Recorder {
     closed_latency: (u64, u128),
     /// The record at each mark.
     marks: Vec<Mark>,
+    /// The period that may be repeated; `None` outside of one.
+    pub(super) period: Option<Box<Period>>,
 }
 
 /// The record at a time that divides the run, such as that of a failure: totals since the start of the run.
@@ -227,6 +230,7 @@ impl Recorder {
             details: None,
             closed_latency: (0, 0),
             marks: Vec::new(),
+            period: None,
         }
     }
 
@@ -298,11 +302,13 @@ impl Recorder {
         self.window.latency.record(receipt.latency);
         self.window.hops.record(receipt.hops);
         self.received_by_source[receipt.source.index()] += 1;
-        // A sum of hashes: independent of the order of deliveries within a cycle.
-        let pair = u64::from(receipt.source.0) << 32 | u64::from(receipt.destination.0);
-        self.digest = self.digest.wrapping_add(mix2(mix2(now.0, pair), receipt.sequence));
+        let hash = digest_of(now.0, receipt.source.0, receipt.destination.0, receipt.sequence);
+        self.digest = self.digest.wrapping_add(hash);
         if let Some(details) = &mut self.details {
             details.received(now, receipt);
+        }
+        if let Some(period) = &mut self.period {
+            period.receive(now, receipt);
         }
     }
 
@@ -310,7 +316,8 @@ impl Recorder {
     /// `receipt` is that of the first, and the others have the numbers that follow. Beyond [`ONE_BY_ONE`] packets the
     /// message has one hash in the digest, so that the time that this takes has a bound.
     pub fn received_together(&mut self, now: Cycle, receipt: &Receipt, packets: u64) {
-        if packets <= ONE_BY_ONE || self.details().is_some_and(|details| details.keep().packets) {
+        let each_counts = self.period.is_some() || self.details().is_some_and(|details| details.keep().packets);
+        if packets <= ONE_BY_ONE || each_counts {
             let numbers = (0..packets).map(|index| receipt.sequence.wrapping_add(index));
             numbers.for_each(|sequence| self.received(now, &Receipt { sequence, ..*receipt }));
             return;

@@ -148,6 +148,10 @@ methods! {
     max_cycles: Integer = "max-cycles";
     /// Whether a run that `max-cycles` ends has failed.
     strict: Switch = "strict";
+    /// Whether every iteration of a kernel is simulated, also where they repeat each other exactly.
+    no_skip: Switch = "no-skip";
+    /// Whether a kernel has no digest, so that iterations that repeat each other cost nothing.
+    no_digest: Switch = "no-digest";
     /// \[cycles\] Time without any phit moving that means deadlock.
     watchdog: Integer = "watchdog";
     /// `fast` (packet by packet) or `reference` (phit by phit): the same results.

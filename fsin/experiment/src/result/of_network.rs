@@ -12,7 +12,7 @@ use super::rows::{Batch, CompletionBounds, FailureKind, FailureReport, PhaseRow,
 use super::settings::settings;
 use super::table::{
     self, OF_COLLECTIVES, OF_DEAD_LINKS, OF_FAILURES, OF_FLOWS, OF_HISTOGRAM, OF_JOBS, OF_LINKS, OF_MESSAGES, OF_NODES,
-    RunResult,
+    OF_ROUNDS, RunResult,
 };
 use super::{Costs, SCHEMA};
 use fsin_core::couple;
@@ -62,7 +62,8 @@ pub fn of_network(
         wall_seconds: Some(costs.wall_seconds),
         cycles_per_second: seconds.map(|seconds| outcome.cycles as f64 / seconds),
         peak_memory_bytes: costs.peak_memory_bytes,
-        digest: Some(hex(outcome.digest)),
+        digest: experiment.has_digest.then(|| hex(outcome.digest)),
+        periods_skipped: outcome.skipped.map(|skipped| skipped.periods),
         experiment: settings(experiment),
         manifest,
         ..RunResult::default()
@@ -100,6 +101,7 @@ pub fn of_network(
     let left_out = [
         (result.dead_links.is_none(), OF_DEAD_LINKS),
         (result.phases.is_none(), OF_FAILURES),
+        (result.periods_skipped.is_none(), OF_ROUNDS),
         (finished.links.is_none(), OF_LINKS),
         (finished.collectives.is_empty(), OF_COLLECTIVES),
         (finished.jobs.is_none(), OF_JOBS),

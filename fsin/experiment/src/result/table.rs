@@ -184,6 +184,7 @@ figures! {
     Phases = phases: Option<Vec<PhaseRow>>, [] "the run between failures and repairs of links; of runs in which some happened";
     CompletionCycles = completion_cycles: Option<u64>, ["cycles"] "clock when the last task was done, which starts at 1; null of traffic that does not end";
     CompletionSeconds = completion_seconds: Option<f64>, ["s"] "the same as time";
+    PeriodsSkipped = periods_skipped: Option<u64>, ["periods"] "in which the run repeated itself exactly, and which were not simulated; of kernels with several iterations";
     CompletionBound = completion_bound_cycles: Option<u64>, ["cycles"] "greatest of the bounds below which the completion cannot be";
     CompletionBoundBy = completion_bound_by: Option<String>, [] "name of that bound";
     CompletionBounds = completion_bounds_cycles: Option<CompletionBounds>, ["cycles"] "each bound below which the completion cannot be";
@@ -289,6 +290,9 @@ pub(super) const OF_DEAD_LINKS: &[Figure] = &[F::DeadLinks];
 
 /// Figures of runs in which links failed or were repaired.
 pub(super) const OF_FAILURES: &[Figure] = &[F::Phases];
+
+/// Figures of kernels that iterate.
+pub(super) const OF_ROUNDS: &[Figure] = &[F::PeriodsSkipped];
 
 /// Figures of job mixes only.
 pub(super) const OF_JOBS: &[Figure] =

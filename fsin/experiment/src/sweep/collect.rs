@@ -80,7 +80,7 @@ pub fn collect(store: &Store, plan: &Plan) -> Result<Collected, StoreError> {
 pub(super) fn collect_unchecked(store: &Store, plan: &Plan) -> Result<Collected, StoreError> {
     gather(store, plan, |point| match store.folder(point).exists() {
         true => store.read(point).map(Some).map_err(|why| store.damaged(point, &why)),
-        false => Ok(None),
+        false => store.compact(point)?.transpose().map_err(|why| store.damaged(point, &why)),
     })
 }
 

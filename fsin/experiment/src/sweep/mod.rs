@@ -17,6 +17,7 @@ mod load;
 mod many;
 mod plan;
 mod ports;
+mod records;
 mod remarks;
 mod saturation;
 mod search;

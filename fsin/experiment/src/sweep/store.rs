@@ -4,6 +4,7 @@
 //! plan.json              the points to run
 //! journal.jsonl          a log, one line per event, for readers only: no decision depends on it
 //! points/ID/             of each point that has run: result.json, manifest.json, experiment.toml, SHA256SUMS
+//! points.records         instead of these folders, results of small points, a line for each (`--compact`)
 //! damaged/ID/            former content of `points/ID` that failed its checksums, before the point was run again
 //! failed/ID.txt          why a point has no result
 //! results.csv, .jsonl    all points together, written by collecting
@@ -14,12 +15,14 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
 use super::plan::{LAYOUT, Plan, Point};
+use super::records::{NAME, Records};
 use super::sums::{damage, write_files};
-use crate::result::{Figure, RunResult};
+use crate::result::{self, Figure, RunResult};
 
 /// The remedy for a damaged plan.
 const REBUILD: &str = "the file is damaged or of another version: give the command line with which the sweep was begun once \
@@ -42,6 +45,8 @@ pub struct StoreError {
 pub struct Store {
     /// Path of the folder.
     root: PathBuf,
+    /// The file of small points.
+    records: Arc<Records>,
     /// The time of lines of the journal, as text; no result depends on it.
     clock: fn() -> Option<String>,
 }
@@ -75,7 +80,7 @@ impl Store {
     /// The folder of this path, which need not exist.
     #[must_use]
     pub fn at(root: &Path) -> Self {
-        Self { root: root.to_owned(), clock: || None }
+        Self { root: root.to_owned(), records: Arc::new(Records::at(root)), clock: || None }
     }
 
     /// The same, with this clock for its journal.
@@ -120,7 +125,8 @@ impl Store {
     pub fn set_plan_aside(&self, plan: &Plan) -> Result<(), StoreError> {
         let entries = fs::read_dir(self.root.join("points")).into_iter().flatten().flatten();
         let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-        let mut names = names.filter(|name| !name.starts_with('.'));
+        let compact = self.records.ids().unwrap_or_default();
+        let mut names = names.filter(|name| !name.starts_with('.')).chain(compact);
         if let Some(name) = names.find(|name| plan.points.iter().all(|point| point.id != *name)) {
             return Err(StoreError {
                 what: format!(
@@ -216,6 +222,14 @@ impl Store {
         Ok(lock)
     }
 
+    /// Keeps small points in one file from now on.
+    ///
+    /// # Errors
+    /// The folder is not writable.
+    pub fn make_compact(&self) -> Result<(), StoreError> {
+        self.written(NAME, self.records.create())
+    }
+
     /// Locks the folder, for exclusive use (`alone`) or shared by processes that run a point each. The lock is released
     /// when the returned file is dropped, or when the process ends in any way.
     ///
@@ -280,7 +294,11 @@ impl Store {
     pub fn stored(&self, point: &Point, checksums: bool) -> Result<Stored, StoreError> {
         let folder = self.folder(point);
         if !folder.exists() {
-            return Ok(Stored::Absent);
+            return Ok(match self.compact(point)? {
+                None => Stored::Absent,
+                Some(Ok(result)) => Stored::Whole(Box::new(result)),
+                Some(Err(why)) => Stored::Damaged(why),
+            });
         }
         let unread = |error: io::Error| StoreError {
             what: format!("cannot read {}: {error}", folder.display()),
@@ -295,6 +313,16 @@ impl Store {
             },
             damaged => Stored::Damaged(damaged.join(", ")),
         })
+    }
+
+    /// The result of a point in the file of small points, or why it cannot be used; `None` if it is not there.
+    pub(super) fn compact(&self, point: &Point) -> Result<Option<Result<RunResult, String>>, StoreError> {
+        let read = self.records.get(&point.id).map_err(|error| StoreError {
+            what: format!("cannot read {NAME} in {}: {error}", self.root.display()),
+            remedy: "make it readable",
+            usage: true,
+        })?;
+        Ok(read.map(|text| parsed(text.as_bytes()).map_err(|why| format!("{NAME}: {why}"))))
     }
 
     /// The result in the file of a point without verification, or why there is none.
@@ -338,7 +366,8 @@ impl Store {
                 if target.exists() {
                     fs::remove_dir_all(&target)?;
                 }
-                fs::rename(self.folder(point), &target)
+                // A line of another version remains; that of the new run counts.
+                if self.folder(point).exists() { fs::rename(self.folder(point), &target) } else { Ok(()) }
             });
             self.written("damaged", moved)?;
             self.note("damaged", Some(point), json!({ "why": why }));
@@ -352,6 +381,12 @@ impl Store {
     /// # Errors
     /// When the folder is not writable.
     pub fn keep(&self, point: &Point, result: &RunResult) -> Result<(), StoreError> {
+        if self.records.exist()
+            && let Some(line) = self.written(&point.id, small(result))?
+        {
+            let _ = fs::remove_file(self.failure_path(&point.id));
+            return self.written(NAME, self.records.add(&point.id, &line));
+        }
         let folder = self.folder(point);
         let name = format!(".{}.{}.partial", point.id, std::process::id());
         let partial = self.root.join("points").join(name);
@@ -421,6 +456,16 @@ impl Store {
 pub(super) fn parsed(text: &[u8]) -> Result<RunResult, String> {
     let result: RunResult = serde_json::from_slice(text).map_err(|error| error.to_string())?;
     if result.has(Figure::Experiment) { Ok(result) } else { Err("there is no `experiment` in it".to_owned()) }
+}
+
+/// The result in a line, if it is small: without tables, which have files of their own.
+fn small(found: &RunResult) -> io::Result<Option<String>> {
+    /// \[bytes\] Most that a line has.
+    const MOST: usize = 1 << 16;
+    let mut line = Vec::new();
+    result::write_line(found, &mut line)?;
+    let is_small = line.len() <= MOST && result::tables(found)?.is_empty();
+    Ok(if is_small { String::from_utf8(line).ok() } else { None })
 }
 
 /// Writes the files of a point into a new folder. They are not flushed to disk: a point that a loss of power leaves

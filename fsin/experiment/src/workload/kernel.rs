@@ -7,19 +7,19 @@ use trgen::Geometry;
 use trgen::synthetic::{Config, traffic};
 use trgen::trace::kernels::{self, KernelContext};
 use trgen::trace::placement;
-use trgen::trace::program::Program;
+use trgen::trace::program::Rounds;
 
 use super::programs::{application, check_slow, misplaced};
 use super::synthetic::misfit;
 use super::{Driver, Workload, WorkloadFamily};
-use crate::conflicts::{RANKS, TASKS};
+use crate::conflicts::{RANKS, ROUNDS, TASKS};
 use crate::resolve::Experiment;
 use crate::settings::SettingsError;
 use crate::trouble::Trouble;
 
 pub(super) static ROW: WorkloadFamily = WorkloadFamily {
     key: Some("kernel"),
-    keys: &[TASKS, RANKS],
+    keys: &[TASKS, RANKS, ROUNDS],
     parse: |request| {
         let folder = request.settings.folder_of("kernel");
         let spec = kernels::with_files(request.settings.word("kernel"), |name| folder.join(name));
@@ -42,13 +42,13 @@ const MOST_CHECKED: usize = 1024;
 
 impl Kernel {
     /// The program of the kernel on this network.
-    fn program(&self, experiment: &Experiment, geometry: &Geometry) -> Result<Program, SettingsError> {
+    fn program(&self, experiment: &Experiment, geometry: &Geometry) -> Result<Rounds, SettingsError> {
         let context = KernelContext {
             seed: experiment.seed,
             packet_bytes: Some(experiment.units.packet_bytes()),
             ..KernelContext::new(geometry.nodes(), Some(geometry))
         };
-        kernels::parse_in(&self.spec, &context).map_err(|refusal| experiment.settings().refused("kernel", refusal))
+        kernels::rounds(&self.spec, &context).map_err(|refusal| experiment.settings().refused("kernel", refusal))
     }
 }
 
@@ -58,7 +58,7 @@ impl Workload for Kernel {
     }
 
     fn understands(&self, key: &str) -> bool {
-        ROW.understands(key, self.beside.is_some())
+        ROW.understands(key, self.beside.is_some()) && !(self.beside.is_some() && ROUNDS.contains(&key))
     }
 
     fn has_timeline(&self) -> bool {
@@ -81,7 +81,7 @@ impl Workload for Kernel {
         if geometry.nodes() > MOST_CHECKED {
             return Ok(());
         }
-        let program = self.program(experiment, geometry)?;
+        let program = self.program(experiment, geometry)?.first;
         check_slow(experiment, &program)?;
         let tasks = program.tasks.len();
         let used = tasks.div_ceil(experiment.tasks_per_node);

@@ -13,7 +13,7 @@ use trgen::trace::formats::{ComputeUnit, ReadOptions, unused_options};
 use trgen::trace::goal::{Graph, Kind};
 use trgen::trace::matrix::Matrix;
 use trgen::trace::placement::{self, Descent, Known};
-use trgen::trace::program::{Event, Program};
+use trgen::trace::program::{Event, Program, Rounds};
 use trgen::trace::replay::{Replay, ReplayReport};
 use trgen::trace::timeline::Span;
 use trgen::{Geometry, NodeId, SourceError, TrGen};
@@ -79,16 +79,16 @@ impl Driven for Background<Replay> {
 /// The traffic source of a program: its tasks on their nodes, with traffic beside them if configured.
 pub(super) fn application(
     experiment: &Experiment,
-    program: Program,
+    program: Rounds,
     geometry: &Geometry,
     key: &'static str,
     beside: Option<&Config>,
     notes: &mut Vec<Phrase>,
 ) -> Result<Box<dyn Driven>, Trouble> {
-    check_slow(experiment, &program)?;
-    let matrix = || Ok(Matrix::of_program(&program));
-    let placement = placement(experiment, program.tasks.len(), geometry, &matrix, notes)?;
-    let replay = Replay::new(program, &placement, geometry.nodes(), experiment.pace);
+    check_slow(experiment, &program.first)?;
+    let matrix = || Ok(Matrix::of_rounds(&program));
+    let placement = placement(experiment, program.first.tasks.len(), geometry, &matrix, notes)?;
+    let replay = Replay::in_rounds(program, &placement, geometry.nodes(), experiment.pace);
     Ok(replaying(experiment, started(experiment, replay, key)?, &placement, geometry, beside)?)
 }
 

@@ -18,6 +18,7 @@ use trgen::trace::goal::Graph;
 use trgen::trace::goal::hosts::HostParams;
 use trgen::trace::goal::routed::Routed;
 use trgen::trace::matrix::Matrix;
+use trgen::trace::program::Rounds;
 use trgen::trace::replay::{Replay, ReplayReport};
 use trgen::trace::timeline::{CollectiveRecord, Span};
 use trgen::{Geometry, TrGen};
@@ -179,7 +180,8 @@ fn driver(
                 }
                 reject_inapplicable(experiment, &[trace.format], &[HOSTS])?;
                 let mut notes = phrases(trace.notes);
-                let driven = application(experiment, trace.program, geometry, "trace", beside, &mut notes)?;
+                let driven =
+                    application(experiment, Rounds::once(trace.program), geometry, "trace", beside, &mut notes)?;
                 (driven, phrases(trace.warnings), notes, trace.collectives)
             }
             Application::Chakra(ChakraTrace { trace, notes, format }) => {

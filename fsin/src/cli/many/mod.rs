@@ -154,6 +154,14 @@ pub(super) fn sweep() -> Command {
                 .help_heading("Run control"),
         )
         .arg(
+            Arg::new("compact")
+                .long("compact")
+                .action(ArgAction::SetTrue)
+                .requires("output")
+                .help("Keep small points in one file of the folder, instead of a folder for each")
+                .help_heading("Run control"),
+        )
+        .arg(
             Arg::new("dry-run")
                 .long("dry-run")
                 .action(ArgAction::SetTrue)
@@ -546,6 +554,7 @@ mod tests {
         "activity",
         "backend",
         "color",
+        "compact",
         "detach",
         "dry-run",
         "experiment",

@@ -31,7 +31,7 @@ use crate::catalog::{Component, Described, Parameter, SpecError, Table};
 use crate::synthetic::expr::{self, Call, Expr};
 use crate::synthetic::file;
 use crate::trace::kind::CollectiveKind;
-use crate::trace::program::{Event, Program, Receive, Request, Send, Tag, TagFilter};
+use crate::trace::program::{Event, Program, Receive, Request, Rounds, Send, Tag, TagFilter};
 use crate::trace::timeline::{CollectiveRecord, Part};
 use crate::units::{Picoseconds, TaskId};
 
@@ -334,12 +334,28 @@ fn plan(entry: &Entry, call: &Call, tasks: u32, geometry: Option<&Geometry>) -> 
 /// # Errors
 /// As [`parse`]; a file that cannot be read.
 pub fn parse_in(text: &str, context: &KernelContext) -> Result<Program, SpecError> {
+    rounds_of(text, context, true).map(Rounds::unrolled)
+}
+
+/// As [`parse_in`], in rounds if the iterations of the kernel are alike: their number then takes no memory, and
+/// [`MOST_MESSAGES`] limits the messages of one.
+///
+/// # Errors
+/// As [`parse_in`].
+pub fn rounds(text: &str, context: &KernelContext) -> Result<Rounds, SpecError> {
+    rounds_of(text, context, false)
+}
+
+/// The program of a kernel in rounds; `is_unrolled` if all of them are held in memory.
+fn rounds_of(text: &str, context: &KernelContext, is_unrolled: bool) -> Result<Rounds, SpecError> {
     let expr = Expr::parse(text)?;
     let row = expr::find(KERNELS.family(), KERNELS.rows(), text, &expr)?;
     let call = Call::bind(text, &expr, row.component())?;
     let (entry, mut shape) = match row {
-        Row::Program(entry) => return checked(&call, (entry.build)(&call, context)?),
-        Row::Exchanges(entry) => return checked(&call, (entry.build)(&call, context)?.program()),
+        Row::Program(entry) => return checked(&call, (entry.build)(&call, context)?).map(Rounds::once),
+        Row::Exchanges(entry) => {
+            return checked(&call, (entry.build)(&call, context)?.program()).map(Rounds::once);
+        }
         Row::Steps(entry) => in_groups(entry, &call, context)?,
         Row::Choice(entry) => entry.build.steps(&call, context)?,
     };
@@ -366,11 +382,14 @@ pub fn parse_in(text: &str, context: &KernelContext) -> Result<Program, SpecErro
     }
     shape.plan = plan(entry, &call, shape.tasks, context.geometry)?;
     let iterations = call.integer("iterations", 0..=MOST_ITERATIONS)? as u64;
+    // Draws make every iteration different.
+    let is_drawn = shape.messages_per_task > 0;
 
     // A kernel that computes has an event even with a single task and no message.
     let per_iteration = (kernel.messages)(&shape).max(u64::from(shape.madd > 0));
     // All-to-all among 2^20 tasks is 2^40 messages; times 10^9 iterations it fits 128 bits.
-    let total = u128::from(per_iteration) * u128::from(iterations);
+    let held = if is_unrolled || is_drawn { iterations } else { iterations.min(1) };
+    let total = u128::from(per_iteration) * u128::from(held);
     if total > u128::from(MOST_MESSAGES) {
         return Err(call.refuse_all(
             &format!("`{text}` is {total} messages, {per_iteration} in each of {iterations} iterations"),
@@ -379,26 +398,22 @@ pub fn parse_in(text: &str, context: &KernelContext) -> Result<Program, SpecErro
     }
     let mut program = Program::new(shape.tasks as usize);
     if total == 0 {
-        return Ok(program);
+        return Ok(Rounds::once(program));
     }
-    if shape.messages_per_task > 0 {
+    if is_drawn {
         shape.draws = Some(random::Draws::new(&shape, iterations));
     }
     let labels = (kernel.labels)(&shape);
+    let written = if is_drawn { iterations } else { 1 };
     for (task, events) in program.tasks.iter_mut().enumerate() {
         let mut steps = Steps { events, bytes, first_label: 0, iteration: 0 };
-        for iteration in 0..iterations {
+        for iteration in 0..written {
             (steps.first_label, steps.iteration) = (iteration * labels, iteration);
             (kernel.task)(&shape, task as u32, &mut steps);
-            if iteration == 0 {
-                // All iterations are alike. The product is bounded by the total.
-                let more = steps.events.len() * (iterations - 1) as usize;
-                steps.events.reserve_exact(more);
-            }
         }
         events.shrink_to_fit();
     }
-    Ok(program)
+    Ok(Rounds { first: program, count: if is_drawn { 1 } else { iterations }, labels: labels as i64 })
 }
 
 impl Choice {

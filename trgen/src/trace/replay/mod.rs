@@ -30,20 +30,23 @@ use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 use super::container::Reader;
 use super::flow::Flow;
 use super::matching::Posted;
-use super::program::{Event, Program, Receive, TagFilter};
+use super::program::{Event, Program, Receive, Rounds, TagFilter};
 use super::slow::Slow;
 use super::timeline::{Doing, Span, Timeline};
 use crate::message::{Delivery, Message};
+use crate::recurrence::State as RunState;
 use crate::source::{Activity, Next, Outbox, SourceError, TaskActivity, TrGen, Wait};
 use crate::units::{Cycle, NodeId, Picoseconds, TaskId};
 
 mod messages;
 mod report;
+mod rounds;
 mod steps;
 mod task;
 
 use messages::{InFlight, Pair, Part, Rendezvous};
 use report::{PostedReceive, SentMessage};
+use rounds::Period;
 use steps::Steps;
 use task::{Outstanding, State, Task};
 
@@ -94,6 +97,10 @@ pub struct Replay {
     /// Number of messages that the network has lost.
     lost: u64,
     timeline: Timeline,
+    /// The task by which rounds are counted; `None` where states are not compared.
+    leader: Option<usize>,
+    /// What had been counted when the present period began.
+    period: Option<Box<Period>>,
 }
 
 impl Replay {
@@ -102,6 +109,15 @@ impl Replay {
     /// # Errors
     /// A placement of another length, or on nodes that do not exist; a send or receive whose peer does not exist.
     pub fn new(program: Program, placement: &[NodeId], nodes: usize, pace: Pace) -> Result<Self, SourceError> {
+        Self::in_rounds(Rounds::once(program), placement, nodes, pace)
+    }
+
+    /// A replay of all rounds of a program. Its memory does not depend on their number.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn in_rounds(rounds: Rounds, placement: &[NodeId], nodes: usize, pace: Pace) -> Result<Self, SourceError> {
+        let Rounds { first: program, count: rounds, labels } = rounds;
         let count = program.tasks.len();
         let mut talks = Vec::new();
         for (index, events) in program.tasks.iter().enumerate() {
@@ -123,8 +139,12 @@ impl Replay {
             }
             talks.push(sends);
         }
-        let steps = program.tasks.into_iter().map(|events| Steps::Memory { events, position: 0 });
-        Self::from_steps(steps.collect(), &talks, placement, nodes, pace)
+        let waits_any = program.tasks.iter().flatten().any(|event| matches!(event, Event::WaitAny(_)));
+        let steps = |events| Steps::Memory { events, position: 0, round: 0, rounds, labels };
+        let steps = program.tasks.into_iter().map(steps).collect();
+        let replay = Self::from_steps(steps, &talks, placement, nodes, pace)?;
+        let leader = replay.tasks.iter().position(|task| task.steps.progress().1 > 0);
+        Ok(Self { leader: leader.filter(|_| rounds > 1 && !waits_any), ..replay })
     }
 
     /// A replay of the programs of a container, which are read block by block during the run.
@@ -184,6 +204,8 @@ impl Replay {
             misfits: Misfits::default(),
             lost: 0,
             timeline: Timeline::default(),
+            leader: None,
+            period: None,
         })
     }
 
@@ -468,6 +490,26 @@ impl TrGen for Replay {
 
     fn silent_nodes(&self) -> usize {
         self.silent_nodes
+    }
+
+    fn round(&self) -> Option<u64> {
+        self.leader.map(|leader| self.tasks[leader].steps.round())
+    }
+
+    fn state(&self, into: &mut RunState) -> bool {
+        self.write_state(into)
+    }
+
+    fn begin_period(&mut self) {
+        self.period = Some(Box::new(self.counted()));
+    }
+
+    fn periods_left(&self) -> u64 {
+        self.most_repetitions()
+    }
+
+    fn repeat(&mut self, times: u64, cycles: u64) {
+        self.repeat_period(times, cycles);
     }
 
     fn waits(&self) -> Vec<Wait> {

@@ -45,6 +45,19 @@ impl TaskReport {
         }
         self.sent_bytes = self.sent_bytes.saturating_add(send.bytes);
     }
+
+    /// Counts once more, `times` times, what has been counted since the report was `earlier`.
+    pub(super) fn repeat_since(&mut self, earlier: &Self, times: u64) {
+        let again = |now: &mut u64, before: u64| *now = now.saturating_add(times.saturating_mul(*now - before));
+        again(&mut self.compute_cycles, earlier.compute_cycles);
+        again(&mut self.blocked_on_send_cycles, earlier.blocked_on_send_cycles);
+        again(&mut self.blocked_on_receive_cycles, earlier.blocked_on_receive_cycles);
+        again(&mut self.blocked_on_wait_cycles, earlier.blocked_on_wait_cycles);
+        again(&mut self.sent_point_to_point, earlier.sent_point_to_point);
+        again(&mut self.sent_collective, earlier.sent_collective);
+        again(&mut self.sent_bytes, earlier.sent_bytes);
+        again(&mut self.received, earlier.received);
+    }
 }
 
 /// Statistics of all tasks.

@@ -4,7 +4,7 @@
 //! lead to other switches. A host does not forward packets of others, so no route leads through an interface, unless
 //! some hosts could not reach each other otherwise: then interfaces forward like all switches.
 //!
-//! Decision: docs/decisions/0280-hosts-with-several-links.md.
+//! Decision: docs/decisions/0284-hosts-with-several-links.md.
 
 use trgen::NodeId;
 

@@ -127,6 +127,9 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
         output::tell("note: plan.json is damaged or missing: the sweep is planned again from this command line");
     }
     let mut lock = Some(store.begin(&plan)?);
+    if matches.get_flag("compact") {
+        store.make_compact()?;
+    }
     store.clean();
     for (index, why) in store.set_damaged_aside(&plan)? {
         let point = plan.describe(&plan.points[index]);
@@ -244,6 +247,8 @@ fn check_flags(matches: &ArgMatches, backend: &str) -> Result<(), Complaint> {
         ("slurm-option", &["slurm"]),
         ("detach", &["slurm"]),
         ("jobs", &["slurm", "local"]),
+        // Appending to one file from several hosts is not safe everywhere.
+        ("compact", &["local"]),
     ] {
         if matches.value_source(flag) == Some(ValueSource::CommandLine) && !backends.contains(&backend) {
             let what = format!("--{flag} has no effect with --backend {backend}");

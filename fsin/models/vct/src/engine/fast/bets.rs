@@ -8,11 +8,13 @@
 //!
 //! Decision: docs/decisions/0089-waiting-heads.md.
 
-use trgen::NodeId;
+use trgen::recurrence::State;
+use trgen::{Cycle, NodeId};
 
 use super::mask::{Mask, Members};
 use super::rules::Rules;
 use super::state::Router;
+use super::state::repetition::put_mask;
 use crate::router::layout::Layout;
 use crate::router::request::RouteRules;
 use crate::routing::{lots, lots_key};
@@ -59,6 +61,24 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
             wanted: M::EMPTY,
             wanted_escapes: M::EMPTY,
         }
+    }
+
+    /// Writes the bets into a state of the run. Where they are draws, states are not compared.
+    pub(super) fn write_state(&self, into: &mut State) {
+        let Self { key: _, from, waiting, bets, towards, escaping, wanted, wanted_escapes } = self;
+        if waiting.is_empty() {
+            // Bets of nobody.
+            return into.put(0);
+        }
+        into.put(1);
+        into.put_time(Cycle(*from));
+        let lists = bets.iter().chain(towards).chain(escaping);
+        lists.chain([waiting, wanted, wanted_escapes]).for_each(|&mask| put_mask(into, mask));
+    }
+
+    /// Lets the bets hold so many cycles later.
+    pub(super) const fn pass(&mut self, cycles: u64) {
+        self.from += cycles;
     }
 
     /// Inputs with a blocked head.

@@ -72,6 +72,7 @@
 
 use std::sync::Arc;
 
+use trgen::recurrence::State;
 use trgen::{Cycle, Message, NodeId};
 
 use super::messages::Unsent;
@@ -102,6 +103,7 @@ mod whole;
 use cut::cut;
 use mask::{Mask, Words};
 use part::Part;
+use part::repetition::compares;
 use rules::Rules;
 use state::{Gate, Router};
 use whole::Whole;
@@ -230,6 +232,8 @@ struct Fast<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> 
     control: Option<GlobalControl>,
     /// The rules after failures and repairs of links.
     reconfiguration: Reconfiguration<RouteRules<L>>,
+    /// Whether the direction of a message was drawn since states were compared last; `None` if they never were.
+    has_drawn: Option<bool>,
     /// True if a deadlock was found in the cycle at which the clock stands. That cycle is over.
     has_failed: bool,
 }
@@ -259,6 +263,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
             whole: Whole::new(endpoints),
             control,
             reconfiguration,
+            has_drawn: None,
             has_failed: false,
         })
     }
@@ -367,6 +372,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Engine 
         let slot = self.whole.messages.accept(message, packets, 0, now, ());
         self.whole.unsent[source] += 1;
         let (part, node) = self.parts.division().place_of(source);
+        if self.has_drawn == Some(false) {
+            self.has_drawn = Some(self.rules.draws_direction(message.source, message.destination));
+        }
         self.parts.accept(part, (node as u32, Unsent::new(slot, &message, packets, now)));
         self.whole.work += 1;
         Injected::Accepted
@@ -427,6 +435,31 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Engine 
         // The source has all reports of that cycle that it needs.
         let whole = &mut self.whole;
         self.parts.settle(&mut |report, now| whole.read(report, now, &mut Notices::default()));
+    }
+
+    fn write_state(&mut self, into: &mut State) -> bool {
+        if !compares(&self.rules) || self.control.is_some() || self.reconfiguration.is_planned() {
+            return false;
+        }
+        // From now on messages whose direction is drawn are noticed.
+        let had_draws = self.has_drawn.replace(false);
+        if had_draws != Some(false) || self.has_failed || self.parts.accepted().iter().any(|new| !new.is_empty()) {
+            return false;
+        }
+        let Whole { messages, unsent, in_network, work, moves_until } = &self.whole;
+        let [part] = self.parts.parts() else { return false };
+        into.put(*in_network);
+        into.put(*work as u64);
+        into.put_time(Cycle(*moves_until));
+        unsent.iter().for_each(|&count| into.put(count.into()));
+        part.write_state(into, messages)
+    }
+
+    fn pass_periods(&mut self, cycles: u64, packets: &[u64]) {
+        self.clock += cycles;
+        self.whole.moves_until += cycles;
+        self.whole.messages.pass(cycles);
+        self.parts.parts_mut().iter_mut().for_each(|part| part.pass_periods(cycles, packets));
     }
 
     fn figures(&self) -> Vec<(&'static Measure, f64)> {

@@ -30,6 +30,7 @@ mod leaving;
 mod local_view;
 mod mail;
 mod pacing;
+pub(super) mod repetition;
 mod sending;
 mod space;
 

@@ -9,6 +9,8 @@ use crate::router::request::WakeCondition;
 use fsin_core::slab::Slab;
 use fsin_core::stats::Receipt;
 
+pub(super) mod repetition;
+
 /// A packet under way, in a network of at most `D` dimensions. Aligned, so that its 60 to 64 bytes (of at most 4
 /// dimensions) lie on one cache line.
 #[derive(Clone, Copy, Debug)]
