@@ -73,10 +73,11 @@ pub const SWITCHES: [&str; 24] = [
 /// Runs on networks of switches, with all their routings.
 pub fn switched_setups() -> impl Strategy<Value = Setup> {
     let patterns = prop::sample::select(vec!["uniform", "uniform", "hotspot(0.2,0)", "randperm"]);
+    let fitting = SWITCHES.map(routings_of);
     (0..SWITCHES.len(), any::<prop::sample::Index>(), routers(), 0usize..=3, patterns, 0.0f64..=1.0).prop_map(
-        |(network, routing, params, more, pattern, load)| {
+        move |(network, routing, params, more, pattern, load)| {
             let topology = SWITCHES[network];
-            let routings = routings_of(topology);
+            let routings = &fitting[network];
             let (routing, least) = routings[routing.index(routings.len())];
             let params = RouterParams {
                 routing,

@@ -329,6 +329,9 @@ impl RouterParams {
             };
             refusal.remedied(remedy)
         })?;
+        if let (Some(function), Some(network)) = (&function, topology.switched()) {
+            function.prove(self, network)?;
+        }
         if routing.orders_by_channel() && self.order != Order::Dimension {
             let what = phrase![
                 ["order" => "dir"],

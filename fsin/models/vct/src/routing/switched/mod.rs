@@ -114,6 +114,8 @@ pub struct RoutingFunction {
     choice: Choice,
     /// When packets keep their channel.
     keeps: Keeps,
+    /// The routing as all models know it, and what its channels are used for.
+    carries: Carries,
     /// True if packets that enter a ring leave a bubble there.
     has_bubble: bool,
     /// True if packets weigh their candidates at every switch.
@@ -134,8 +136,7 @@ impl RoutingFunction {
     /// an error add the list of routings ([`RouterParams::check`]).
     ///
     /// # Errors
-    /// A routing that does not suit this network, too few channels for it, or channels that may wait for each other in
-    /// a cycle.
+    /// A routing that does not suit this network, or too few channels for it.
     pub fn new(params: &RouterParams, network: &Switched) -> Result<Self, SpecError> {
         let (row, name) = (params.routing.row(), params.routing.name());
         let Requests::Switched { choice, carries } = row.requests else {
@@ -146,22 +147,15 @@ impl RoutingFunction {
             return Err(SpecError::new(ErrorKind::Conflict, what, ""));
         }
         let Carries { row: shared, policy } = carries;
-        let build = Build {
-            routes: params.routes.as_ref(),
-            alternatives: params.alternatives as usize,
-            may_be_parted: !params.timetable.is_empty(),
-            ..Build::new(shared, network, params.vcs, policy)
-        };
-        let function = build.function()?;
+        let function = Self::build(params, network, carries).function()?;
         let least = carries.least(&function);
         if params.vcs < least {
             let why = if shared.why.is_empty() { "one for each class" } else { shared.why };
             let what = phrase![["routing" => name], " needs {least} virtual channels, {why}, ", ["vcs"], (" is {}", params.vcs)];
             return Err(SpecError::new(ErrorKind::Malformed, what, phrase!["use ", ["vcs" => least], " or more"]));
         }
-        let remedy = phrase!["use more ", ["vcs"], " or another ", ["routing"]];
-        prove(&build, &function, name, remedy)?;
         Ok(Self {
+            carries,
             fabric: Arc::clone(network.fabric()),
             all: route::mask(params.vcs),
             choice,
@@ -178,6 +172,22 @@ impl RoutingFunction {
             masks: Masks::of_function(policy, &function, params.vcs),
             function,
         })
+    }
+
+    /// What the routing function of a network is built from.
+    fn build<'a>(params: &'a RouterParams, network: &'a Switched, carries: Carries) -> Build<'a> {
+        Build {
+            routes: params.routes.as_ref(),
+            alternatives: params.alternatives as usize,
+            may_be_parted: !params.timetable.is_empty(),
+            ..Build::new(carries.row, network, params.vcs, carries.policy)
+        }
+    }
+
+    /// Refuses channels that may wait for each other in a cycle. The function is that of these arguments.
+    pub(crate) fn prove(&self, params: &RouterParams, network: &Switched) -> Result<(), SpecError> {
+        let remedy = phrase!["use more ", ["vcs"], " or another ", ["routing"]];
+        prove(&Self::build(params, network, self.carries), &self.function, params.routing.name(), remedy)
     }
 
     /// How one of the candidate channels is chosen.
