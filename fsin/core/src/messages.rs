@@ -160,8 +160,8 @@ impl<X> Messages<X> {
         self.underway[slot].received = packets;
     }
 
-    /// Records that all packets of a message, which are shorter than full ones by `short` in total and of which none has
-    /// arrived, are lost for good, before its source has been told that it is sent.
+    /// Records that all packets of a message, which are shorter than full ones by `short` in total, are lost for good.
+    /// None has arrived, and its source has not been told that it is sent.
     pub fn lose_all(&mut self, slot: u32, short: u64) {
         let underway = &mut self.underway[slot];
         (underway.lost, underway.lost_short) = (underway.packets, short);

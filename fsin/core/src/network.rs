@@ -168,8 +168,8 @@ pub trait Network: Send {
     /// never [holds back](Self::holds_back) is never called.
     fn withhold(&mut self, _message: &Message) {}
 
-    /// Lets nodes refuse messages of a class from now on, as [`admit`](Self::admit) says. To be called while the network
-    /// is empty. Returns false in a model whose nodes take whatever arrives.
+    /// Lets nodes refuse messages of a class from now on, as [`admit`](Self::admit) says. To be called while the
+    /// network is empty. Returns false in a model whose nodes take whatever arrives.
     fn let_refuse(&mut self, _class: u8) -> bool {
         false
     }
