@@ -212,7 +212,8 @@ pub fn aliases(name: &str) -> &'static [&'static str] {
 
 /// Most tasks of a kernel.
 pub const MOST_TASKS: u32 = 1 << 20;
-/// Most messages of a kernel, over all iterations: programs are held in memory, at some 100 bytes per message.
+/// Most messages of a kernel that are held in memory, at some 100 bytes per message: of all iterations, or of one in
+/// [`rounds`].
 pub const MOST_MESSAGES: u64 = 50_000_000;
 /// Most iterations of a kernel.
 const MOST_ITERATIONS: i64 = 1_000_000_000;
