@@ -45,7 +45,7 @@
 //! use std::sync::atomic::AtomicBool;
 //!
 //! use fsin::couple::{Coupled, Reached};
-//! use fsin::trgen::Picoseconds;
+//! use fsin::trgen::clock::Clock;
 //! use fsin::trgen::synthetic::flows::{Flows, parse};
 //! use fsin::{Cycle, Experiment};
 //!
@@ -53,7 +53,7 @@
 //! let mut network = fsin::experiment::network(&experiment)?;
 //! // From corner to corner of the mesh, in cycles of 3.2 ns.
 //! let list = parse("src,dst,bytes,start\n0,15,64,0\n")?;
-//! let mut source = Flows::new(&list, network.nodes(), Picoseconds(3200)).expect("all are nodes of the mesh");
+//! let mut source = Flows::new(&list, network.nodes(), Clock::whole(3200)).expect("all are nodes of the mesh");
 //! let stop = AtomicBool::new(false);
 //! let reached = Coupled::new(&mut source, &mut *network, &stop).run(Cycle(1000))?;
 //! assert_eq!(reached, Reached::End);

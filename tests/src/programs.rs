@@ -9,6 +9,7 @@ use fsin::network::Network;
 use fsin::router::RouterParams;
 use fsin::run::{Outcome, to_end};
 use fsin::topology;
+use trgen::clock::Clock;
 use trgen::trace::program::{Event, Program, Receive, Request, Send, Tag, TagFilter};
 use trgen::trace::replay::{Pace, Replay, ReplayReport};
 use trgen::{Cycle, Delivery, Message, Next, NodeId, Outbox, Picoseconds, SourceError, TaskId, TrGen, Wait};
@@ -86,7 +87,7 @@ impl Replayed {
         let checked = checked(&params, &*topology);
         let mut network = Reference::new(topology, checked);
         let placement: Vec<NodeId> = (0..program.tasks.len()).map(NodeId::at).collect();
-        let pace = Pace { cycle: CYCLE, compute_scale };
+        let pace = Pace { cycle: Clock::whole(CYCLE.0), compute_scale };
         let replay = Replay::new(program, &placement, network.nodes(), pace);
         let mut watched = Watched { replay: replay.unwrap_or_else(|error| panic!("{error}")), deliveries: Vec::new() };
         let stop = AtomicBool::new(false);

@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use trgen::clock::Clock;
 use trgen::trace::container::{ContainerError, Reader};
 use trgen::trace::goal::hosts::{HostParams, Hosts, Wire};
 use trgen::trace::goal::{Graph, Node};
@@ -65,7 +66,7 @@ const SHOWN: usize = 16;
 
 /// The pace of the replay of a check. A cycle is a picosecond, so that a message takes a time that is negligible
 /// against computing.
-const PACE: Pace = Pace { cycle: Picoseconds(1), compute_scale: 1.0 };
+const PACE: Pace = Pace { cycle: Clock::whole(1), compute_scale: 1.0 };
 
 /// Checks programs. With `synchronous`, every send of at least a byte waits for its receive.
 ///

@@ -33,6 +33,12 @@ impl Clock {
         Some(Self { numerator: numerator / common, denominator: denominator / common })
     }
 
+    /// A clock whose cycle has a whole number of picoseconds, at least 1.
+    #[must_use]
+    pub const fn whole(picoseconds: u64) -> Self {
+        Self { numerator: if picoseconds == 0 { 1 } else { picoseconds }, denominator: 1 }
+    }
+
     /// Numerator and denominator, without a common factor.
     #[must_use]
     pub const fn ratio(self) -> (u64, u64) {
@@ -44,6 +50,32 @@ impl Clock {
     pub fn span(self, cycles: u64) -> Time {
         let exact = (u128::from(cycles) * u128::from(self.numerator)).div_ceil(u128::from(self.denominator));
         Time::try_from(exact).unwrap_or(FOREVER)
+    }
+
+    /// Number of whole cycles in a span, rounded down.
+    #[must_use]
+    pub fn cycles_within(self, span: Time) -> u64 {
+        if self.denominator == 1 {
+            return span / self.numerator;
+        }
+        let cycles = u128::from(span) * u128::from(self.denominator) / u128::from(self.numerator);
+        u64::try_from(cycles).unwrap_or(u64::MAX)
+    }
+
+    /// Number of cycles that a span takes, rounded up.
+    #[must_use]
+    pub fn cycles_for(self, span: Time) -> u64 {
+        let cycles = (u128::from(span) * u128::from(self.denominator)).div_ceil(u128::from(self.numerator));
+        u64::try_from(cycles).unwrap_or(u64::MAX)
+    }
+
+    /// \[ps\] The length of a cycle in whole picoseconds, for clocks that count those; `None` if rounding would change it by more
+    /// than a ten-thousandth.
+    #[must_use]
+    pub fn nearly_whole(self) -> Option<Time> {
+        let near = (self.numerator + self.denominator / 2) / self.denominator;
+        let off = (u128::from(near) * u128::from(self.denominator)).abs_diff(self.numerator.into());
+        (off * 10_000 <= self.numerator.into()).then_some(near)
     }
 
     /// \[ps\] End of a cycle, when its events are visible.
@@ -58,8 +90,7 @@ impl Clock {
         if time == FOREVER {
             return Cycle::NEVER;
         }
-        let cycles = (u128::from(time) * u128::from(self.denominator)).div_ceil(u128::from(self.numerator));
-        Cycle(u64::try_from(cycles).unwrap_or(u64::MAX).saturating_add(1))
+        Cycle(self.cycles_for(time).saturating_add(1))
     }
 }
 
@@ -85,6 +116,17 @@ mod tests {
         assert_eq!([1, 2, 3].map(|cycle| thirds.end(Cycle(cycle))), [10_667, 21_334, 32_000]);
         assert_eq!(thirds.cycle(10_667).0, 3, "10 666.7 is past when 10 667 comes");
         assert_eq!(thirds.cycle(32_000).0, 4);
+        assert_eq!([10_666, 10_667, 32_000].map(|span| thirds.cycles_within(span)), [0, 1, 3]);
+        assert_eq!((clock.cycles_within(6399), clock.cycles_for(6401)), (1, 3));
+    }
+
+    #[test]
+    fn a_cycle_is_nearly_whole_or_refused() {
+        // 4 bytes at 7.2 and 3 Tb/s, and at 3 Gb/s.
+        assert_eq!(Clock::new(40, 9).and_then(Clock::nearly_whole), None);
+        assert_eq!(Clock::new(32, 3).and_then(Clock::nearly_whole), None);
+        assert_eq!(Clock::new(32_000_000, 3_000).and_then(Clock::nearly_whole), Some(10_667));
+        assert_eq!(Clock::whole(3200).nearly_whole(), Some(3200));
     }
 
     #[test]

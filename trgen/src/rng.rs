@@ -45,6 +45,7 @@ pub enum Purpose {
 /// One round of a 64-bit finaliser (Stafford's variant 13 of MurmurHash3's, as in SplitMix64): every input bit changes
 /// half the output bits.
 #[must_use]
+#[inline]
 pub const fn mix(value: u64) -> u64 {
     let z = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -56,6 +57,7 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// An order-sensitive hash of two words.
 #[must_use]
+#[inline]
 pub const fn mix2(a: u64, b: u64) -> u64 {
     mix(mix(a.wrapping_add(GOLDEN)) ^ b.wrapping_mul(GOLDEN))
 }

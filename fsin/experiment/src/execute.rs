@@ -227,7 +227,7 @@ pub fn execute_over(
     }
     let topology = experiment.topology().filter(|_| experiment.link_loads);
     let links = topology.map(|topology| link_packets(&**topology, &outcome.crossings));
-    let collectives = driver.collectives_measured(experiment.pace.cycle.0);
+    let collectives = driver.collectives_measured(experiment.pace.cycle);
     let mut timeline = driver.driven.timeline().to_vec();
     if !driver.known.is_empty() && !timeline.is_empty() {
         timeline.extend(collectives.iter().flat_map(CollectiveRecord::spans));
@@ -416,6 +416,8 @@ fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
         None => {}
     }
     if outcome.failure.is_none() {
+        warnings.extend(late_failures(experiment, outcome).map(Warning::from));
+        warnings.extend(without_a_route(finished).map(Warning::from));
         warnings.extend(unsteady_warning(experiment, finished));
         warnings.extend(undecided_warning(experiment, finished));
         warnings.extend(short_measurement_warnings(experiment, finished).into_iter().map(Warning::from));
@@ -441,6 +443,28 @@ fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
         warnings.push(text.into());
     }
     finished.outcome.warnings = warnings;
+}
+
+/// A warning about failures and repairs that the run did not reach.
+fn late_failures(experiment: &Experiment, outcome: &Outcome) -> Option<Phrase> {
+    let changes = &experiment.network.failures()?.changes;
+    let late: Vec<String> =
+        changes.iter().filter(|change| change.at > outcome.cycles).flat_map(|change| change.words.clone()).collect();
+    let ended = counted(outcome.cycles, "cycle", "cycles");
+    (!late.is_empty()).then(|| phrase![["fail" => late.join(",")], ": the run ended after {ended}, before that time"])
+}
+
+/// A warning that a verdict is not on all messages.
+fn without_a_route(finished: &Finished) -> Option<Phrase> {
+    let counts = &finished.outcome.measured.counts;
+    let lost = counts.without_a_route();
+    (lost > 0 && finished.steadiness.verdict.is_some()).then(|| {
+        let all = counted(counts.generated, "packet", "packets");
+        format!(
+            "{lost} of {all} generated in the measured time have no route, and are lost: the verdict is on the others"
+        )
+        .into()
+    })
 }
 
 /// Warnings about a run that measured too little.
@@ -483,6 +507,10 @@ fn unsteady_warning(experiment: &Experiment, finished: &Finished) -> Option<Warn
     let unit = experiment.model.load_unit;
     let shortfall = steadiness.shortfall.map_or(String::new(), load);
     let (kind, text) = match steadiness.saturation() {
+        Some(Saturation::Growing) if steadiness.queue_growth.is_none_or(|growth| growth.mean <= 0.0) => (
+            WarningKind::Saturated,
+            format!("saturated: the network accepts {shortfall} {unit} less than the load asked for").into(),
+        ),
         Some(Saturation::Growing) => (
             WarningKind::Saturated,
             format!(

@@ -155,7 +155,7 @@ impl Experiment {
         };
         let foreseen = foreseen(&settings, &*network, waits)?;
         let cycle_seconds = cycle_seconds(&settings, &*network)?;
-        let pace = pace(&settings, cycle_seconds)?;
+        let pace = pace(&settings, &*network, cycle_seconds)?;
         let seed = settings.integer("seed")?;
         let geometry = network.geometry();
         let request = Request {

@@ -24,6 +24,7 @@ use tests::strategies::{
     SWITCHES, all_routings, controlled, effective, fitted, fixed_cases, interfaced, interfaces, networks, routers,
     routings_of, switched_setups,
 };
+use trgen::clock::Clock;
 use trgen::trace::kernels;
 use trgen::trace::program::{Event, Program};
 use trgen::trace::replay::{Pace, Replay};
@@ -174,7 +175,7 @@ fn programs() -> impl Strategy<Value = (Setup, Program, Pace)> {
                     events.extend([Event::Compute(Picoseconds(time)), event]);
                 }
             }
-            (setup, program, Pace { cycle: Picoseconds(cycle), compute_scale })
+            (setup, program, Pace { cycle: Clock::whole(cycle), compute_scale })
         },
     )
 }
@@ -569,7 +570,7 @@ fn long_computing_is_jumped_over() {
         events.extend(before.into_iter().flat_map(|event| [Event::Compute(Picoseconds(3_200_000_000_000)), event]));
     }
     let placement: Vec<NodeId> = (0..16).map(NodeId::at).collect();
-    let pace = Pace { cycle: Picoseconds(3_200), compute_scale: 1.0 };
+    let pace = Pace { cycle: Clock::whole(3_200), compute_scale: 1.0 };
     let [quiet, busy] = [quiet, busy].map(|program| {
         let mut network = setup.fast_network();
         let mut replay = Replay::new(program, &placement, 16, pace).expect("peers and nodes exist");

@@ -14,12 +14,13 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use tests::setup::Setup;
 use tests::strategies::{fitted, fixed_cases, grids, routers};
+use trgen::clock::Clock;
 use trgen::rng::mix2;
 use trgen::trace::flow::Flow;
 use trgen::trace::kernels::{KernelContext, rounds};
 use trgen::trace::program::Rounds;
 use trgen::trace::replay::{Pace, Protocol, Replay, ReplayReport};
-use trgen::{Cycle, NodeId, Picoseconds};
+use trgen::{Cycle, NodeId};
 
 /// A kernel on a network, its tasks on nodes in any order.
 #[derive(Clone, Debug)]
@@ -41,7 +42,7 @@ enum Skip {
 
 /// The outcome of a run, without how much of it was skipped, which is returned beside it.
 fn run(case: &Case, network: &mut dyn Network, skip: Skip) -> (Outcome, ReplayReport, Vec<Flow>, u64) {
-    let pace = Pace { cycle: Picoseconds(3_200), compute_scale: 1.0 };
+    let pace = Pace { cycle: Clock::whole(3_200), compute_scale: 1.0 };
     let nodes = network.nodes();
     let replay = Replay::in_rounds(case.program.clone(), &case.placement, nodes, pace).unwrap();
     let mut replay = replay.with_protocol(Protocol { eager_limit: case.eager_limit });

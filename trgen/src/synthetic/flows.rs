@@ -8,9 +8,10 @@
 //!
 //! `#` begins a comment, and empty lines are skipped.
 
+use crate::clock::Clock;
 use crate::message::{Delivery, Message};
 use crate::source::{Next, Outbox, SourceError, TrGen};
-use crate::units::{Cycle, NodeId, Picoseconds, parse_span};
+use crate::units::{Cycle, NodeId, parse_span};
 
 /// \[bytes\] The longest flow.
 const LONGEST: u64 = 1 << 50;
@@ -193,14 +194,14 @@ impl Flows {
     ///
     /// # Errors
     /// The index of a flow of a node that does not exist.
-    pub fn new(flows: &[Flow], nodes: usize, cycle: Picoseconds) -> Result<Self, usize> {
+    pub fn new(flows: &[Flow], nodes: usize, cycle: Clock) -> Result<Self, usize> {
         let is_outside = |flow: &Flow| flow.source.index().max(flow.destination.index()) >= nodes;
         if let Some(outside) = flows.iter().position(is_outside) {
             return Err(outside);
         }
         let message = |(id, flow): (u64, &Flow)| {
             let &Flow { source, destination, bytes, class, start } = flow;
-            (Cycle::FIRST + start.div_ceil(cycle.0), Message { id, source, destination, bytes, class })
+            (cycle.cycle(start), Message { id, source, destination, bytes, class })
         };
         let mut waiting: Vec<(Cycle, Message)> = (0..).zip(flows).map(message).collect();
         waiting.sort_by_key(|&(cycle, message)| std::cmp::Reverse((cycle, message.id)));
@@ -270,7 +271,7 @@ mod tests {
     #[test]
     fn flows_begin_when_they_say_and_in_the_order_of_the_list() {
         let text = "src,dst,bytes,start\n2,0,7,10ps\n0,1,5,0\n1,2,6,10ps\n0,2,8,11ps\n";
-        let mut flows = Flows::new(&parse(text).unwrap(), 4, Picoseconds(10)).unwrap();
+        let mut flows = Flows::new(&parse(text).unwrap(), 4, Clock::whole(10)).unwrap();
         let (mut out, mut found) = (Outbox::new(4), Vec::new());
         while let Next::At(cycle) = flows.next() {
             flows.generate(cycle, &mut out).unwrap();
@@ -281,6 +282,6 @@ mod tests {
         }
         assert_eq!(found, [(1, 1, 5), (2, 0, 7), (2, 2, 6), (3, 3, 8)]);
         assert_eq!(flows.next(), Next::Done);
-        assert_eq!(Flows::new(&parse(text).unwrap(), 2, Picoseconds(10)).unwrap_err(), 0);
+        assert_eq!(Flows::new(&parse(text).unwrap(), 2, Clock::whole(10)).unwrap_err(), 0);
     }
 }

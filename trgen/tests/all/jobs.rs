@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use trgen::clock::Clock;
 use trgen::conformance::{self, End};
 use trgen::trace::jobs::{Allocation, Job, JobMix, JobRecord, Scheduler, Terms};
 use trgen::trace::kernels;
@@ -19,7 +20,7 @@ fn terms(scheduler: Scheduler, allocation: Allocation) -> Terms {
         allocation,
         placement: "consecutive".to_owned(),
         tasks_per_node: 1,
-        pace: Pace { cycle: CYCLE, compute_scale: 1.0 },
+        pace: Pace { cycle: Clock::whole(CYCLE.0), compute_scale: 1.0 },
         protocol: Protocol::default(),
         seed: 1,
     }

@@ -4,6 +4,7 @@
 
 use std::io::Cursor;
 
+use trgen::clock::Clock;
 use trgen::conformance::{self, End};
 use trgen::trace::container::{Content, Header, Reader, Writer};
 use trgen::trace::flow::Flow;
@@ -15,7 +16,7 @@ use trgen::trace::program::{Event, Program, Receive, Request, Send, Tag, TagFilt
 use trgen::trace::replay::{Pace, Protocol, Replay};
 use trgen::{Cycle, Delivery, Message, Next, NodeId, Outbox, Picoseconds, TaskId, TrGen};
 
-const PACE: Pace = Pace { cycle: Picoseconds(1000), compute_scale: 1.0 };
+const PACE: Pace = Pace { cycle: Clock::whole(1000), compute_scale: 1.0 };
 const HORIZON: Cycle = Cycle(1_000_000);
 
 fn nodes(count: usize) -> Vec<NodeId> {

@@ -120,6 +120,22 @@ impl Units {
     }
 }
 
+/// The warning that loads count in the rate of all links, `usual` \[b/s\], where the links of hosts have other `rates`.
+#[must_use]
+pub fn other_rates(rates: &[u64], usual: u64, of_what: &str) -> Option<Phrase> {
+    let others: Vec<u64> = rates.iter().copied().filter(|&rate| rate != usual).collect();
+    let (least, most) = (others.iter().min()?, others.iter().max()?);
+    Some(phrase![
+        "load 1 is what ",
+        ["link-rate" => format!("{usual}b/s")],
+        (
+            " carries {of_what}, but the links of {} of {} hosts have other rates ({least} to {most} b/s)",
+            others.len(),
+            rates.len()
+        )
+    ])
+}
+
 /// Room of a router's queues, for displays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Room {

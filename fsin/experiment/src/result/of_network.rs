@@ -1,5 +1,6 @@
 //! The result of a run over a network of routers.
 
+use trgen::clock::Clock;
 use trgen::synthetic::traffic::Shot;
 use trgen::trace::replay::TaskReport;
 
@@ -87,7 +88,7 @@ pub fn of_network(
     }
     bounds(&mut result, finished.bounds.as_ref());
     if let Some(trace) = &finished.trace {
-        tasks(&mut result, trace, experiment.pace.cycle.0);
+        tasks(&mut result, trace, experiment.pace.cycle);
     }
     if let Some(facts) = &finished.jobs {
         jobs(&mut result, facts, outcome);
@@ -351,17 +352,17 @@ pub(super) fn bounds(result: &mut RunResult, bounds: Option<&Bounds>) {
     });
 }
 
-/// Sets the figures of tasks; `cycle` \[ps\] is the length of a cycle.
-fn tasks(result: &mut RunResult, trace: &TraceFacts, cycle: u64) {
+/// Sets the figures of tasks.
+fn tasks(result: &mut RunResult, trace: &TraceFacts, clock: Clock) {
     let tasks = &trace.report.tasks;
     let sum = |pick: fn(&TaskReport) -> u64| tasks.iter().map(pick).sum::<u64>();
     let bytes = sum(|task| task.sent_bytes);
     let blocked = |cycles: u64| trace.blocking.then_some(cycles);
     let row = |task: &TaskReport| {
         let in_cycles = task.finished.map(|cycle| cycle.next().0);
-        let ended = task.ended.or(in_cycles.filter(|_| trace.blocking).map(|cycles| cycles.saturating_mul(cycle)));
+        let ended = task.ended.or(in_cycles.filter(|_| trace.blocking).map(|cycles| clock.span(cycles)));
         let computing = match trace.blocking {
-            true => Some(task.compute_cycles.saturating_mul(cycle)),
+            true => Some(clock.span(task.compute_cycles)),
             false => task.computing,
         };
         let exposed = ended.zip(computing).map(|(ended, computing)| ended.saturating_sub(computing));

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use toml::Spanned;
 use trgen::catalog::{Allowed, ErrorKind, SpecError, Subject, suggestion};
+use trgen::clock::FOREVER;
 use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::trace::formats::{self, Application, ReadError, ReadOptions};
@@ -355,7 +356,7 @@ fn checked(
         Some(raw) => {
             let span = raw.span();
             let found = match raw.into_inner() {
-                RawSpan::Cycles(cycles) => cycles.checked_mul(pace.cycle.0),
+                RawSpan::Cycles(cycles) => Some(pace.cycle.span(cycles)).filter(|&span| span != FOREVER),
                 RawSpan::Text(text) => parse_span(&text),
             };
             let refused = || {
@@ -489,7 +490,7 @@ fn check_formats(experiment: &Experiment, formats: &BTreeSet<&str>, expands: boo
 
 /// \[cycles\] A time in whole cycles, rounded up.
 fn cycles(time: Picoseconds, pace: Pace) -> u64 {
-    time.0.div_ceil(pace.cycle.0)
+    pace.cycle.cycles_for(time.0)
 }
 
 /// The program of an entry. Adds the findings of its reader to `about`.

@@ -16,6 +16,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use trgen::clock::Clock;
 use trgen::phrase::Phrase;
 use trgen::synthetic::traffic::Shot;
 use trgen::synthetic::{Config, RoundTrips};
@@ -34,7 +35,7 @@ use fsin_core::family::Units;
 
 pub use jobs::{JobEntry, JobFile, Work};
 pub(crate) use programs::{check_expanded, check_ticks, phrases, reject_inapplicable, slow_down};
-pub(crate) use tasks::{cycle_seconds, pace, placement_of};
+pub(crate) use tasks::{cycle_seconds, pace, placement_of, whole_cycle};
 
 /// A kind of workload.
 pub(crate) struct WorkloadFamily {
@@ -236,13 +237,13 @@ impl Driver {
     }
 
     /// The collectives of a run that has ended, of cycles of this length \[ps\].
-    pub(crate) fn collectives_measured(&self, cycle: u64) -> Vec<CollectiveRecord> {
+    pub(crate) fn collectives_measured(&self, clock: Clock) -> Vec<CollectiveRecord> {
         if self.known.is_empty() {
             return self.driven.collectives();
         }
         let Some((report, _)) = self.driven.report() else { return Vec::new() };
         // The clock of the completion time, which starts at 1.
-        let end = |rank: u32| Some(report.tasks.get(rank as usize)?.finished?.next().0.saturating_mul(cycle));
+        let end = |rank: u32| Some(clock.end(report.tasks.get(rank as usize)?.finished?.next()));
         let ended = |record: &CollectiveRecord| {
             let parts = record.parts.iter().map(|&part| Part { end: end(part.rank), ..part }).collect();
             CollectiveRecord { parts, ..record.clone() }

@@ -16,7 +16,7 @@ use trgen::trace::placement::{self, Descent, Known};
 use trgen::trace::program::{Event, Program, Rounds};
 use trgen::trace::replay::{Replay, ReplayReport};
 use trgen::trace::timeline::Span;
-use trgen::{Geometry, NodeId, SourceError, TrGen};
+use trgen::{Geometry, NodeId, Picoseconds, SourceError, TrGen};
 
 use super::synthetic::misfit;
 use super::{Driven, Request};
@@ -307,12 +307,22 @@ pub(super) fn read_options(request: &Request<'_>) -> Result<ReadOptions, Setting
         ("ns", ComputeUnit::Nanoseconds),
         ("us", ComputeUnit::Microseconds),
         ("ms", ComputeUnit::Milliseconds),
-        ("cycles", ComputeUnit::Cycles(pace.cycle)),
+        ("cycles", ComputeUnit::Cycles(Picoseconds(pace.cycle.nearly_whole().unwrap_or(pace.cycle.span(1))))),
     ];
+    let compute_unit = settings.choice("trace-unit", &units)?;
+    if matches!(compute_unit, ComputeUnit::Cycles(_)) && pace.cycle.nearly_whole().is_none() {
+        let what = phrase![["trace-unit" => "cycles"], ": a cycle is no whole number of picoseconds here"];
+        return Err(settings.error(
+            "trace-unit",
+            ErrorKind::Conflict,
+            what,
+            phrase!["use another ", ["bandwidth"], " or ", ["phit-bytes"]],
+        ));
+    }
     let recv_order = settings.word("recv-order").parse();
     Ok(ReadOptions {
         flop_rate,
-        compute_unit: settings.choice("trace-unit", &units)?,
+        compute_unit,
         recv_order: recv_order.map_err(|refusal: SpecError| settings.refused("recv-order", refusal))?,
         collectives: match settings.is_set("collectives") {
             true => settings.word("collectives").parse().map_err(|refusal| settings.refused("collectives", refusal))?,

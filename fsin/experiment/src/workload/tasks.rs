@@ -2,10 +2,13 @@
 
 use trgen::Picoseconds;
 use trgen::catalog::ErrorKind;
+use trgen::clock::Clock;
 use trgen::phrase;
 use trgen::trace::placement;
 use trgen::trace::replay::Pace;
 
+use crate::Experiment;
+use crate::live::cycle_ratio;
 use crate::quantity::rate;
 use crate::settings::{Settings, SettingsError};
 use fsin_core::family::NetworkSpec;
@@ -35,9 +38,21 @@ pub(crate) fn cycle_seconds(settings: &Settings, network: &dyn NetworkSpec) -> R
     Ok(f64::from(network.units().phit_bytes) * 8.0 / bits_per_second)
 }
 
+/// The length of a cycle, exactly where the rate is a whole number of bits in a second.
+fn clock(settings: &Settings, network: &dyn NetworkSpec, cycle_seconds: f64) -> Option<Clock> {
+    let exact = network.cycle().or_else(|| cycle_ratio(settings.word("bandwidth"), network.units().phit_bytes));
+    let near = || Picoseconds::from_seconds(cycle_seconds).filter(|cycle| cycle.0 > 0);
+    // 100 days, as for rates that are rounded.
+    let is_short = |clock: &Clock| clock.span(1) < 9_200_000_000_000_000_000;
+    match exact {
+        Some((numerator, denominator)) => Clock::new(numerator, denominator).filter(is_short),
+        None => near().map(|cycle| Clock::whole(cycle.0)),
+    }
+}
+
 /// Computation speed of tasks.
-pub(crate) fn pace(settings: &Settings, cycle_seconds: f64) -> Result<Pace, SettingsError> {
-    let cycle = Picoseconds::from_seconds(cycle_seconds).filter(|cycle| cycle.0 > 0).ok_or_else(|| {
+pub(crate) fn pace(settings: &Settings, network: &dyn NetworkSpec, cycle_seconds: f64) -> Result<Pace, SettingsError> {
+    let cycle = clock(settings, network, cycle_seconds).ok_or_else(|| {
         let what = phrase!["at ", ["bandwidth" => settings.word("bandwidth")], " a phit takes {cycle_seconds:e} s"];
         settings.error("bandwidth", ErrorKind::Malformed, what, "use a rate at which a phit takes 1 ps to 100 days")
     })?;
@@ -52,4 +67,22 @@ pub(crate) fn pace(settings: &Settings, cycle_seconds: f64) -> Result<Pace, Sett
         ));
     }
     Ok(Pace { cycle, compute_scale })
+}
+
+/// \[ps\] The length of a cycle for sources whose own clock counts whole picoseconds.
+///
+/// # Errors
+/// A phit that takes no whole number of them, even nearly.
+pub(crate) fn whole_cycle(experiment: &Experiment) -> Result<Picoseconds, SettingsError> {
+    experiment.pace.cycle.nearly_whole().map(Picoseconds).ok_or_else(|| {
+        let (settings, phit) = (experiment.settings(), experiment.units.phit_bytes);
+        let (numerator, denominator) = experiment.pace.cycle.ratio();
+        // The smallest multiple of a phit that takes a whole number of picoseconds.
+        let whole = u64::from(phit).saturating_mul(denominator);
+        let what = phrase![
+            ("a phit of {phit} bytes takes {numerator}/{denominator} ps, and these hosts count whole picoseconds")
+        ];
+        let remedy = phrase!["use ", ["phit-bytes" => whole], ", or another rate"];
+        settings.error("bandwidth", ErrorKind::Conflict, what, remedy)
+    })
 }

@@ -27,7 +27,7 @@ use super::programs::{
     application, check_expanded, check_ticks, phrases, placement, read_options, reject_inapplicable, replaying,
     slow_among, slow_down, started,
 };
-use super::{Driven, Driver, Workload, WorkloadFamily};
+use super::{Driven, Driver, Workload, WorkloadFamily, whole_cycle};
 use crate::conflicts::{RANKS, TASKS, TRACE};
 use crate::hosts::{check_kind, dialect, in_units};
 use crate::resolve::Experiment;
@@ -195,7 +195,7 @@ fn driver(
                 let warnings = untimed(&trace, &experiment.ranks).into_iter().collect();
                 let calls = calls(&trace);
                 let params = chakra::Params { slow: experiment.slow.clone(), ..experiment.ranks.clone() };
-                let replay = chakra::Replay::new(trace, params, &placement, nodes, experiment.pace.cycle)
+                let replay = chakra::Replay::new(trace, params, &placement, nodes, whole_cycle(experiment)?)
                     .map_err(|error| refused(experiment, error))?;
                 if replay.has_levels() {
                     notes.push(phrase![
@@ -227,7 +227,7 @@ fn driver(
                 notes.extend(dialect(&graph, &experiment.hosts));
                 check_ticks(experiment, &graph)?;
                 let warnings = interfaces(&graph).map(Phrase::from).into_iter().collect();
-                let hosts = Routed::new(graph, experiment.hosts, &placement, nodes, experiment.pace.cycle);
+                let hosts = Routed::new(graph, experiment.hosts, &placement, nodes, whole_cycle(experiment)?);
                 (Box::new(started(experiment, hosts, "trace")?) as Box<dyn Driven>, warnings, notes, BTreeMap::new())
             }
         },

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use fsin_core::capture::{Capture, Place};
 use fsin_core::failures::Failures;
-use fsin_core::family::{Ends, IdealTime, Key, Kind, ModelFamily, Need, NetworkSpec, Rates, Room, Units, Values};
+use fsin_core::family::{
+    Ends, IdealTime, Key, Kind, ModelFamily, Need, NetworkSpec, Rates, Room, Units, Values, other_rates,
+};
 use fsin_core::network::Network;
 use fsin_core::topology::switched::parse_rate;
 use fsin_core::topology::{Port, Topology};
@@ -214,23 +216,6 @@ impl Spec {
         if self.is_reference { reference::build(topology, params) } else { fast::build(topology, params) }
     }
 
-    /// Says that loads count in the rate of all links, where hosts have links of other rates.
-    fn other_rates(&self) -> Option<Phrase> {
-        let rates = host_rates(&*self.topology, &self.params).unwrap_or_default();
-        let usual = self.params.link_rate;
-        let others: Vec<u64> = rates.iter().copied().filter(|&rate| rate != usual).collect();
-        let (least, most) = (others.iter().min()?, others.iter().max()?);
-        Some(phrase![
-            "load 1 is what ",
-            ["link-rate" => format!("{usual}b/s")],
-            (
-                " carries in full frames, but the links of {} of {} hosts have other rates ({least} to {most} b/s)",
-                others.len(),
-                rates.len()
-            )
-        ])
-    }
-
     /// Checks that a host or switch exists in this network.
     fn check_place(&self, place: Place) -> Result<(), SpecError> {
         let (hosts, nodes) = (self.topology.endpoints(), self.topology.nodes());
@@ -300,7 +285,9 @@ impl NetworkSpec for Spec {
 
     /// Names links that carry nothing because of the choice of routes: their capacity is missing from the figures.
     fn warnings(&self) -> Vec<Phrase> {
-        let mut warnings: Vec<Phrase> = self.other_rates().into_iter().collect();
+        let rates = host_rates(&*self.topology, &self.params).unwrap_or_default();
+        let mut warnings: Vec<Phrase> =
+            other_rates(&rates, self.params.link_rate, "in full frames").into_iter().collect();
         warnings.extend(self.params.failures.warnings(&*self.topology));
         if self.params.ecmp {
             return warnings;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fsin_core::failures::Failures;
-use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Rates, Units, Values};
+use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Rates, Units, Values, other_rates};
 use fsin_core::network::Network;
 use fsin_core::route::{Carries, Choice, listed, rows, serving};
 use fsin_core::topology::Topology;
@@ -267,7 +267,18 @@ impl NetworkSpec for Spec {
     }
 
     fn warnings(&self) -> Vec<Phrase> {
-        self.params.failures.warnings(&*self.topology)
+        let rates = Wiring::new(&*self.topology, &self.params).map_or_else(
+            |_| Vec::new(),
+            |wiring| {
+                let hosts = 0..wiring.ports.hosts as u32;
+                hosts.map(|host| wiring.rates[wiring.ports.host_port(host)]).collect()
+            },
+        );
+        // In direct networks nodes have a rate of their own.
+        let rates = if self.topology.switched().is_some() { rates } else { Vec::new() };
+        let mut warnings: Vec<Phrase> = other_rates(&rates, self.params.link_rate, "of payload").into_iter().collect();
+        warnings.extend(self.params.failures.warnings(&*self.topology));
+        warnings
     }
 
     fn units(&self) -> Units {

@@ -33,10 +33,11 @@ use super::matching::Posted;
 use super::program::{Event, Program, Receive, Rounds, TagFilter};
 use super::slow::Slow;
 use super::timeline::{Doing, Span, Timeline};
+use crate::clock::Clock;
 use crate::message::{Delivery, Message};
 use crate::recurrence::State as RunState;
 use crate::source::{Activity, Next, Outbox, SourceError, TaskActivity, TrGen, Wait};
-use crate::units::{Cycle, NodeId, Picoseconds, TaskId};
+use crate::units::{Cycle, NodeId, TaskId};
 
 mod messages;
 mod report;
@@ -55,8 +56,8 @@ pub use report::{Misfits, ReplayReport, SHOWN, TaskReport, wanted};
 /// Lengths of cycles and computations.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Pace {
-    /// \[ps\] Length of a network cycle; at least 1.
-    pub cycle: Picoseconds,
+    /// Length of a network cycle.
+    pub cycle: Clock,
     /// Factor on every compute event: 0 removes computing, 1 keeps it.
     pub compute_scale: f64,
 }
@@ -247,8 +248,7 @@ impl Replay {
 
     /// Keeps what a task did from the begin of a cycle to the begin of another.
     fn note(&mut self, task: TaskId, doing: Doing, begin: Cycle, end: Cycle, name: impl FnOnce() -> String) {
-        let cycle = self.pace.cycle.0;
-        let ps = |at: Cycle| at.since(Cycle::FIRST).saturating_mul(cycle);
+        let ps = |at: Cycle| self.pace.cycle.span(at.since(Cycle::FIRST));
         self.timeline.add(|| Span { rank: task.0, doing, name: name(), begin: ps(begin), end: ps(end) });
     }
 

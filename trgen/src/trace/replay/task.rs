@@ -83,7 +83,7 @@ impl Task {
     pub(super) fn compute(&mut self, time: Picoseconds, pace: Pace, now: Cycle) -> Option<Cycle> {
         let scale = pace.compute_scale * self.slowness;
         let scaled = if scale == 1.0 { time.0 } else { (time.0 as f64 * scale).round() as u64 };
-        let cycles = scaled / pace.cycle.0;
+        let cycles = pace.cycle.cycles_within(scaled);
         let others = cycles.checked_sub(1)?;
         self.report.compute_cycles += cycles;
         let first = if self.last_active == Some(now) { now.next() } else { now };

@@ -1,5 +1,6 @@
 //! Replayed programs and kernels keep the contract of a traffic source.
 
+use trgen::clock::Clock;
 use trgen::conformance::{self, End};
 use trgen::trace::kernels;
 use trgen::trace::program::{Event, Program, Receive, Request, Send, Tag, TagFilter};
@@ -13,7 +14,7 @@ const CYCLE: Picoseconds = Picoseconds(3200);
 fn check(name: &str, program: &Program) {
     let nodes = program.tasks.len();
     let placement: Vec<NodeId> = (0..nodes).rev().map(NodeId::at).collect();
-    let pace = Pace { cycle: CYCLE, compute_scale: 1.0 };
+    let pace = Pace { cycle: Clock::whole(CYCLE.0), compute_scale: 1.0 };
     let make = &mut || Box::new(Replay::new(program.clone(), &placement, nodes, pace).unwrap()) as Box<dyn TrGen>;
     let report = conformance::check(name, make, Cycle(10_000_000)).unwrap_or_else(|violation| panic!("{violation}"));
     let totals = program.totals();
@@ -76,7 +77,7 @@ fn a_program_that_waits_for_ever_is_reported_with_who_waits() {
     let receive = |task: u32| Receive { from: Some(TaskId(task)), tag: TagFilter::Exactly(Tag::user(0)), bytes: 0 };
     let program = Program { tasks: vec![vec![Event::Recv(receive(1))], vec![Event::Recv(receive(0))]] };
     let placement = [NodeId(0), NodeId(1)];
-    let pace = Pace { cycle: CYCLE, compute_scale: 1.0 };
+    let pace = Pace { cycle: Clock::whole(CYCLE.0), compute_scale: 1.0 };
     let make = &mut || Box::new(Replay::new(program.clone(), &placement, 2, pace).unwrap()) as Box<dyn TrGen>;
     let violation = conformance::check("circle", make, Cycle(1000)).unwrap_err().to_string();
     assert!(violation.contains("task 0") && violation.contains("task 1"), "{violation}");

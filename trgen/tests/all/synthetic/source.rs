@@ -1,10 +1,11 @@
 //! The synthetic source: gaps, loads, independence, modes, and the conformance battery.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF};
+use trgen::clock::Clock;
 use trgen::conformance::{self, End};
 use trgen::rng::{Purpose, stream};
 use trgen::synthetic::{Config, Mode, Synthetic, flows, size, temporal};
-use trgen::{Cycle, Geometry, Message, Next, NodeId, Outbox, Picoseconds, TrGen};
+use trgen::{Cycle, Geometry, Message, Next, NodeId, Outbox, TrGen};
 
 fn config(nodes: u32) -> Config {
     Config::new(Geometry::new(&[nodes]).unwrap())
@@ -239,7 +240,7 @@ fn lists_of_flows_keep_to_the_contract() {
     let list: String =
         (0..60).map(|at| format!("{},{},{},{}ns\n", at % 4, (at + 1) % 4, 100 * at + 1, at * at)).collect();
     let list = flows::parse(&format!("src,dst,bytes,start\n{list}")).unwrap();
-    let make = &mut || Box::new(flows::Flows::new(&list, 4, Picoseconds(3_200)).unwrap()) as Box<dyn TrGen>;
+    let make = &mut || Box::new(flows::Flows::new(&list, 4, Clock::whole(3_200)).unwrap()) as Box<dyn TrGen>;
     let report = conformance::check("flows", make, Cycle(100_000)).unwrap_or_else(|v| panic!("{v}"));
     assert!(report.runs.iter().all(|run| run.end == End::Done && run.messages == 60), "{report:?}");
 }

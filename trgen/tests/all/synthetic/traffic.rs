@@ -1,10 +1,11 @@
 //! Sums, phases, shots, reactions and background traffic; the conformance battery over all of them.
 
+use trgen::clock::Clock;
 use trgen::conformance::{self, End};
 use trgen::synthetic::{Background, Config, Mode, Synthetic, Traffic, traffic};
 use trgen::trace::kernels;
 use trgen::trace::replay::{Pace, Replay};
-use trgen::{Cycle, Delivery, Geometry, Message, Next, NodeId, Outbox, Picoseconds, TrGen};
+use trgen::{Cycle, Delivery, Geometry, Message, Next, NodeId, Outbox, TrGen};
 
 use super::common::{ideal, line};
 
@@ -256,7 +257,7 @@ fn background(main: &str, nodes: usize, tasks: usize, pattern: &str, load: f64) 
     // Tasks on the even nodes.
     let placement: Vec<NodeId> = (0..tasks).map(|task| NodeId::at(2 * task)).collect();
     let idle: Vec<NodeId> = (0..nodes).map(NodeId::at).filter(|node| !placement.contains(node)).collect();
-    let pace = Pace { cycle: Picoseconds(3200), compute_scale: 1.0 };
+    let pace = Pace { cycle: Clock::whole(3200), compute_scale: 1.0 };
     let replay = Replay::new(program, &placement, nodes, pace).unwrap();
     let config = Config { process: format!("background({load})"), ..of(pattern, line(idle.len() as u32)) };
     Background::new(replay, traffic::background(&config).unwrap(), idle).unwrap()
