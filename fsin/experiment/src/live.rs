@@ -11,7 +11,7 @@ use super::conflicts::Times;
 use super::execute;
 use super::keys::{Heading, Key, keys};
 use super::models::{is_of_models, model};
-use super::quantity::rate;
+use super::quantity::bits_per_second;
 use super::resolve::{CLOSED_LOOP, Experiment, check_source};
 use super::settings::{Origin, Settings, SettingsError};
 use fsin_core::family::ForGuests;
@@ -60,7 +60,7 @@ pub fn live_settings(mut settings: Settings) -> Result<Settings, SettingsError> 
 /// rate in bits per second, or not a whole number of them below 2^53.
 #[must_use]
 pub fn cycle_ratio(bandwidth: &str, phit_bytes: u32) -> Option<(u64, u64)> {
-    let bits_per_second = rate(bandwidth, "b").filter(|rate| rate.fract() == 0.0 && *rate < 9.0e15)?;
+    let bits_per_second = bits_per_second(bandwidth).filter(|rate| rate.fract() == 0.0 && *rate < 9.0e15)?;
     Some((u64::from(phit_bytes).checked_mul(8_000_000_000_000)?, bits_per_second as u64))
 }
 

@@ -14,6 +14,11 @@ pub(super) fn rate(text: &str, unit: &str) -> Option<f64> {
     (rate.is_finite() && rate > 0.0).then_some(rate)
 }
 
+/// \[b/s\] A rate in bits per second, or in bytes per second: `10Gb/s`, `450GB/s`.
+pub(super) fn bits_per_second(text: &str) -> Option<f64> {
+    rate(text, "b").or_else(|| Some(8.0 * rate(text, "B")?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -24,6 +29,7 @@ mod tests {
         assert_eq!(rate("2.5 Tb/s", "b"), Some(2.5e12));
         assert_eq!(rate("100b/s", "b"), Some(100.0));
         assert_eq!(rate("5Gflop/s", "flop"), Some(5e9));
+        assert_eq!((bits_per_second("450GB/s"), bits_per_second("3.6Tb/s")), (Some(3.6e12), Some(3.6e12)));
         for bad in ["", "10", "Gb/s", "10Gb", "10GB/s", "0Gb/s", "-1Gb/s", "1e999Gb/s", "10Xb/s"] {
             assert_eq!(rate(bad, "b"), None, "{bad}");
         }

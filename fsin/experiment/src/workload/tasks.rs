@@ -9,7 +9,7 @@ use trgen::trace::replay::Pace;
 
 use crate::Experiment;
 use crate::live::cycle_ratio;
-use crate::quantity::rate;
+use crate::quantity::bits_per_second;
 use crate::settings::{Settings, SettingsError};
 use fsin_core::family::NetworkSpec;
 
@@ -26,8 +26,8 @@ pub(crate) fn cycle_seconds(settings: &Settings, network: &dyn NetworkSpec) -> R
         return Ok(numerator as f64 / denominator as f64 * 1e-12);
     }
     let bandwidth = settings.word("bandwidth");
-    let bits_per_second = rate(bandwidth, "b").ok_or_else(|| {
-        let what = phrase![["bandwidth"], " takes a rate in bits per second, not `{bandwidth}`"];
+    let bits_per_second = bits_per_second(bandwidth).ok_or_else(|| {
+        let what = phrase![["bandwidth"], " takes a rate in bits or bytes per second, not `{bandwidth}`"];
         settings.error(
             "bandwidth",
             ErrorKind::Malformed,
