@@ -158,6 +158,7 @@ pub(super) fn sweep() -> Command {
                 .long("compact")
                 .action(ArgAction::SetTrue)
                 .requires("output")
+                .hide_short_help(true)
                 .help("Keep small points in one file of the folder, instead of a folder for each")
                 .help_heading("Run control"),
         )

@@ -140,6 +140,8 @@ fn run_member(kind: &Kind, member: &Member, folder: &Path) -> Result<(), String>
                     "injection" => vec![("injectors", "4")],
                     // There must be several paths to choose from.
                     "paths" => vec![("routing", "adaptive")],
+                    // Who is acknowledged has connections.
+                    "completion" => vec![("recovery", "window")],
                     _ => Vec::new(),
                 };
                 with(model.component.name, &[&[(key, name.as_str())], &more[..]].concat())

@@ -239,7 +239,7 @@ mod tests {
         }
         // Links were not counted, and the title is text.
         assert!(!page.contains("id=\"links\"") && page.contains("a &lt;b&gt;") && !page.contains("<b>"));
-        assert!(page.contains("(1,1): rank 0") && page.contains("MPI_Recv"), "{page}");
+        assert!(page.contains("(1,1): rank 0") && page.contains("rank 1: waiting"), "{page}");
         let empty = ProgramRun { result: &RunResult::default(), spans: &[], places: &[], topology: None, ..run };
         assert!(!program_page(&empty).contains("<section id=\"ranks\""));
     }

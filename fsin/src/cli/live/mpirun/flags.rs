@@ -153,7 +153,7 @@ pub(crate) fn command() -> Command {
                 "rendezvous",
                 "BYTES",
                 "off",
-                "A send of more bytes waits for its receive: request, answer, data; off: none does [off]",
+                "A send of more bytes waits for its receive; off: none does [off]",
             )
             .long_help(
                 "A send of more bytes is a rendezvous: it announces itself, and its data leave when the receiver has answered, \
@@ -212,7 +212,7 @@ pub(crate) fn command() -> Command {
         )
         .arg(file("timeline", "What each rank does over time, as trace events in JSON, which Perfetto shows"))
         .arg(
-            file("report", "A page (HTML) with times, bounds, placement, links, timeline, and who sends to whom").long_help(
+            file("report", "A page (HTML): times, bounds, placement, links, timeline, messages").long_help(
                 "A page (HTML), as a new file, with the times of ranks, the lower bounds of the completion, the placement, the \
                  loads of links where the network counts packets at routers, the timeline, and who sends how much to whom",
             ),
