@@ -295,13 +295,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         let Some(requests) = self.reconfiguration.renew(self.clock) else { return };
         let topology = &*self.rules.topology;
         for (part, accepted) in self.parts.with_accepted_mut() {
+            // Messages belong to the link with which their route begins when they are accepted.
+            part.works.enter_now(accepted);
             part.works.rules.requests = requests.clone();
             let first = part.works.first;
             let is_lost =
                 |node: u32, message: &Unsent| !requests.reaches(topology, NodeId(first + node), message.destination);
-            let mut lost = part.works.give_up(is_lost);
-            lost.extend(accepted.extract_if(.., |(node, message)| is_lost(*node, message)));
-            for (node, Unsent { slot, packets, .. }) in lost {
+            for (node, Unsent { slot, packets, .. }) in part.works.give_up(is_lost) {
                 self.whole.unsent[(first + node) as usize] -= 1;
                 self.whole.messages.abandon(slot, packets, 0, notices);
             }

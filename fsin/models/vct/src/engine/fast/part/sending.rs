@@ -40,6 +40,12 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.accepted.clear();
     }
 
+    /// Puts messages into the interfaces of their nodes before the next cycle.
+    pub(in crate::engine::fast) fn enter_now(&mut self, accepted: &mut Vec<(u32, Unsent)>) {
+        self.accepted.append(accepted);
+        self.enter_messages();
+    }
+
     /// Removes the messages from interfaces that are lost at their nodes, and returns them with these.
     pub(in crate::engine::fast) fn give_up(&mut self, is_lost: impl Fn(u32, &Unsent) -> bool) -> Vec<(u32, Unsent)> {
         let mut lost = Vec::new();
