@@ -1,5 +1,7 @@
 //! An experiment holds the network that it runs over: nothing of it is read or built again while it runs.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -66,7 +68,11 @@ fn a_run_needs_the_file_of_links_no_more() {
                     // compute live programs.
                     let bounds = with_file.bounds.unwrap();
                     let unknown = bounds.named().into_iter().filter(|(_, bound)| bound.is_none());
-                    assert_eq!(unknown.map(|(name, _)| name).collect::<Vec<_>>(), ["interface", "computing"], "{more:?}");
+                    assert_eq!(
+                        unknown.map(|(name, _)| name).collect::<Vec<_>>(),
+                        ["interface", "computing"],
+                        "{more:?}"
+                    );
                 }
                 _ => {
                     let jobs = with_file.jobs.as_ref().unwrap();
