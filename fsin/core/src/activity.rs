@@ -78,8 +78,8 @@ pub struct Activity {
 }
 
 impl Activity {
-    /// An observer of a network with `links` at these indices of node x ports + port, nodes that inject, packets of this
-    /// many phits, and room for `room` phits in the injection queues of a node.
+    /// An observer of a network with `links` at these indices of node x ports + port, this number of nodes that inject,
+    /// packets of this many phits, and room for `room` phits in the injection queues of a node.
     #[must_use]
     pub fn new(links: Vec<usize>, endpoints: usize, packet: u32, room: u32) -> Self {
         let packet = u64::from(packet.max(1));

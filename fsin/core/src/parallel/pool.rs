@@ -1,9 +1,9 @@
 //! A pool of threads with minimal hand-over latency, which gives way to other programs.
 //!
-//! Threads poll for as long as a hand-over takes on cores of their own. When other programs use the cores, a worker may
-//! not run for milliseconds. Then the caller does jobs itself that no worker has begun, sleeps while it waits for one that
-//! a worker has begun, and does without its workers for some time, in proportion to the time lost. What is computed does
-//! not depend on who does a job.
+//! Threads poll for as long as a hand-over takes on cores of their own. When other programs use the cores, a worker
+//! may not run for milliseconds. Then the caller does jobs itself that no worker has begun, sleeps while it waits for
+//! one that a worker has begun, and does without its workers for some time, in proportion to the time lost. What is
+//! computed does not depend on who does a job.
 //!
 //! Decisions: docs/decisions/0095-threads.md, docs/decisions/0283-threads-that-give-way.md.
 

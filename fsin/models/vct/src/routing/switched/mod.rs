@@ -2,7 +2,7 @@
 //!
 //! In a direct network a packet carries the hops to go in each dimension. Here it carries its destination and two words
 //! of state, and route computation takes place at each switch. The routing function says over which links a packet may
-//! leave and with which class of channels, and the channel policy of the [row](rows) turns classes into channels. A
+//! leave and with which class of channels, and the channel policy of the row (`rows.rs`) turns classes into channels. A
 //! **candidate** is a port, the virtual channels that the packet may take there, and the hops to go from there. Among
 //! the candidates of the first tier with an open channel the packet takes the one with fewest packets ahead; ties are
 //! broken at random. Candidates of later tiers are for packets that find no other: the escape channel.

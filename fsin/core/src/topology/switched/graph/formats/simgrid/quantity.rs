@@ -81,7 +81,8 @@ fn scaled(number: &str, factor: u128) -> Option<u64> {
     let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let exponent = exponent.parse::<i32>().ok()?;
-    // Without an exponent, what stands beyond 18 decimals is less than a bit or a picosecond in any unit but the largest.
+    // Without an exponent, what stands beyond 18 decimals is less than a bit or a picosecond in any unit but the
+    // largest.
     let part = part.get(..18).filter(|_| exponent <= 0).unwrap_or(part).trim_end_matches('0');
     let digits: u128 = format!("0{whole}{part}").parse().ok()?;
     let exponent = exponent.checked_sub(i32::try_from(part.len()).ok()?)?;
