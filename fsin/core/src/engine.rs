@@ -132,7 +132,7 @@ impl<E: Engine> Network for E {
             }
             let was_empty = self.messages().in_flight() == 0;
             result = self.step(until, notices);
-            // The last packets of a lost message end without a notice: who waits for the end of the traffic must know.
+            // No notice tells that the last packets of a lost message have ended, and the caller may be waiting for that.
             if !was_empty && self.messages().in_flight() == 0 {
                 break;
             }

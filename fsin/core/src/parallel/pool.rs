@@ -64,7 +64,7 @@ pub struct Work<T, R> {
 struct Desk<T, R> {
     /// One of the states above, perhaps with flags.
     state: Padded<AtomicU8>,
-    /// The job, until somebody works on it and after it has been done.
+    /// The job, before a thread takes it and after it has been done.
     job: Padded<Mutex<Option<Box<T>>>>,
     /// Result of the first stage.
     result: Padded<Mutex<Option<R>>>,
@@ -129,7 +129,7 @@ impl<T, R> Desk<T, R> {
         self.swap_state(WORK)
     }
 
-    /// Takes a job that nobody has begun: for the worker, which leaves the state as it is, or back for the caller.
+    /// Takes a job that no thread has begun: for the worker, without a change of state, or back for the caller.
     fn take(&self, for_caller: bool) -> Option<Box<T>> {
         // The state and the job change together.
         let mut place = lock(&self.job.0);

@@ -337,8 +337,8 @@ impl Sets {
     }
 
     /// Fills a column with shortest paths to switch `goal`: every port that leads one hop nearer if `all`, else the one
-    /// with the lowest number. Interfaces of hosts take turns then, by their number and that of the column, so that hosts
-    /// send and receive on all their links.
+    /// with the lowest number. At an interface of a host the one port depends on the number of the interface and on that
+    /// of the column, so that hosts send and receive on all their links.
     fn shortest_paths(&mut self, wiring: &Wiring, between: &Between, goal: usize, column: usize, all: bool) {
         let hops = between.hops_to(goal);
         for switch in 0..wiring.switches {
