@@ -132,7 +132,7 @@ impl<E: Engine> Network for E {
             }
             let was_empty = self.messages().in_flight() == 0;
             result = self.step(until, notices);
-            // No notice tells that the last packets of a lost message have ended, and the caller may be waiting for that.
+            // No notice tells that the last packets of a lost message have ended, for which the caller may be waiting.
             if !was_empty && self.messages().in_flight() == 0 {
                 break;
             }
