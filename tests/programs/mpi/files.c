@@ -102,6 +102,10 @@ static void read_all(const char *name, int writers) {
     CHECK(!MPI_File_seek(file, -1, MPI_SEEK_END) && !MPI_File_read(file, own, 5, MPI_INT, &status));
     MPI_Get_count(&status, MPI_INT, &count);
     CHECK(count == 1);
+    /* The end is the same for all ranks, and the size of the file. */
+    MPI_Offset end, size;
+    CHECK(!MPI_File_seek_shared(file, 0, MPI_SEEK_END) && !MPI_File_get_position_shared(file, &end));
+    CHECK(!MPI_File_get_size(file, &size) && end * (MPI_Offset)sizeof(int) == size);
     /* All ranks together read each pair of the last part once, by the shared pointer. */
     CHECK(!MPI_File_seek_shared(file, LAST, MPI_SEEK_SET));
     for (;;) {

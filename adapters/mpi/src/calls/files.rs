@@ -330,7 +330,11 @@ mpi! {
         Ok(())
     }
     fn MPI_File_seek_shared(file: Fh, offset: i64, whence: I) {
-        let window = world.files.get(file)?.window;
+        let (window, comm) = (world.files.get(file)?.window, world.files.get(file)?.comm);
+        if whence == SEEK_END {
+            // Files pass no network: the size is known once every rank has made its earlier accesses.
+            meet(world, comm)?;
+        }
         let pointer = if whence == SEEK_CUR { windows::move_pointer(world, window, 0)? } else { 0 };
         let place = target(world.files.get(file)?, offset, whence, pointer)?;
         set_shared(world, file, place)
