@@ -106,6 +106,7 @@ static void read_all(const char *name, int writers) {
     MPI_Offset end, size;
     CHECK(!MPI_File_seek_shared(file, 0, MPI_SEEK_END) && !MPI_File_get_position_shared(file, &end));
     CHECK(!MPI_File_get_size(file, &size) && end * (MPI_Offset)sizeof(int) == size);
+    MPI_Barrier(MPI_COMM_WORLD);
     /* All ranks together read each pair of the last part once, by the shared pointer. */
     CHECK(!MPI_File_seek_shared(file, LAST, MPI_SEEK_SET));
     for (;;) {
