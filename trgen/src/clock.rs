@@ -45,6 +45,12 @@ impl Clock {
         (self.numerator, self.denominator)
     }
 
+    /// \[s\] Length of a cycle.
+    #[must_use]
+    pub fn seconds(self) -> f64 {
+        self.numerator as f64 / self.denominator as f64 * 1e-12
+    }
+
     /// \[ps\] Length of a number of cycles, rounded up; [`FOREVER`] on overflow.
     #[must_use]
     pub fn span(self, cycles: u64) -> Time {

@@ -14,6 +14,7 @@ use fsin::result::{RankRow, RunResult, SentRow, of_guests};
 use fsin::run::{Outcome, to_end};
 use fsin::words::counted;
 use serde_json::json;
+use trgen::clock::Clock;
 use trgen::trace::flow::Flow;
 use trgen::{Cycle, NodeId};
 
@@ -272,7 +273,7 @@ pub(super) fn run(
     let result = of_guests(&outcome, &report, &picoseconds, costs, model.settings, manifest, &Flags);
     let experiment = &model.experiment;
     let bounds = match outcome.completion {
-        Some(_) if outcome.complete => bounds(experiment, &rows, &places, model.clock.span(1)),
+        Some(_) if outcome.complete => bounds(experiment, &rows, &places, model.clock),
         _ => Bounds::default(),
     };
     let links =
@@ -286,7 +287,7 @@ pub(super) fn run(
 }
 
 /// The lower bounds of the completion of a program whose ranks are on these nodes; a cycle takes `cycle` ps.
-fn bounds(experiment: &Experiment, ranks: &[RankRow], places: &[NodeId], cycle: u64) -> Bounds {
+fn bounds(experiment: &Experiment, ranks: &[RankRow], places: &[NodeId], clock: Clock) -> Bounds {
     let node = |rank: u64| usize::try_from(rank).ok().and_then(|rank| places.get(rank)).copied();
     let flows = ranks.iter().flat_map(|rank| rank.sent.iter().map(move |sent| (rank.rank, sent)));
     let flow = |(rank, sent): (u64, &SentRow)| {
@@ -294,7 +295,7 @@ fn bounds(experiment: &Experiment, ranks: &[RankRow], places: &[NodeId], cycle: 
     };
     let flows: Vec<Flow> = flows.filter_map(flow).collect();
     // Of ranks that compute equally long, the first.
-    let most = ranks.iter().map(|rank| (rank.rank, rank.computing_ps / cycle));
+    let most = ranks.iter().map(|rank| (rank.rank, clock.cycles_within(rank.computing_ps)));
     let most = most.reduce(|most, one| if one.1 > most.1 { one } else { most });
     Bounds::of_ranks(experiment, &flows, most)
 }

@@ -85,7 +85,7 @@ pub(in crate::cli) fn model(matches: &ArgMatches, guests: Option<usize>) -> Resu
     }
     let place = experiment.topology().map_or_else(|| experiment.model.component.name.to_owned(), |shape| shape.spec());
     let about = dashboard::about(&*experiment.network, experiment.model.load_unit, format!("{place} live guests"));
-    let about = About { cycle_seconds: Some(clock.span(1) as f64 * 1e-12), ..about };
+    let about = About { cycle_seconds: Some(clock.seconds()), ..about };
     let (seed, inputs) = (experiment.seed, manifest::inputs(&experiment));
     let delay = experiment.network.delay();
     Ok(Model { network, experiment, clock, response, delay, settings, seed, about, inputs })
