@@ -77,6 +77,14 @@ pub struct Measure {
     pub about: &'static str,
 }
 
+impl Measure {
+    /// A figure with this name, unit and meaning.
+    #[must_use]
+    pub const fn new(name: &'static str, unit: &'static str, about: &'static str) -> Self {
+        Self { name, unit, about }
+    }
+}
+
 /// Figures of an output port, and of the link that leaves through it, since the start of the run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PortFigures {

@@ -4,35 +4,37 @@ use fsin_core::capture::Interface;
 use fsin_core::network::{Measure, PortFigures};
 use fsin_core::stats::Distribution;
 
-/// A measure with this name, unit and meaning.
-const fn measure(name: &'static str, unit: &'static str, about: &'static str) -> Measure {
-    Measure { name, unit, about }
-}
-
 /// The measures that [`Details::measures`] gives.
 static MEASURES: [Measure; 17] = [
-    measure("frame_hops", "frames", "that links carried, those between hosts and switches included"),
-    measure("frames_dropped", "frames", "that found a queue full"),
-    measure("frames_damaged", "frames", "discarded because a link damaged them"),
-    measure("frames_flooded", "frames", "copies that switches made of frames to unknown addresses, beyond the first"),
-    measure("retransmissions", "frames", "of messages, sent again"),
-    measure("fast_retransmits", "", "of windows, by duplicate acknowledgements"),
-    measure("timeouts", "", "of windows"),
-    measure("acknowledgements", "frames", "sent"),
-    measure("pauses", "frames", "PAUSE frames, to stop and to go on"),
-    measure("messages_lost", "messages", "of which a frame was lost for good"),
-    measure("goodput", "b/s", "bits of messages received for the first time"),
-    measure("throughput", "b/s", "bits on the wire received by destinations"),
-    measure("longest_queue", "frames", "of all ports of switches"),
-    measure("mean_queue", "frames", "over time, of the port of a switch where it was largest"),
-    measure("highest_utilisation", "", "share of the time, of the link where it was largest"),
-    measure("message_latency_mean", "ns", "from a message's being offered to its last bit"),
-    measure("message_latency_max", "ns", "the longest of them"),
+    Measure::new("frame_hops", "frames", "that links carried, those between hosts and switches included"),
+    Measure::new("frames_dropped", "frames", "that found a queue full"),
+    Measure::new("frames_damaged", "frames", "discarded because a link damaged them"),
+    Measure::new(
+        "frames_flooded",
+        "frames",
+        "copies that switches made of frames to unknown addresses, beyond the first",
+    ),
+    Measure::new("retransmissions", "frames", "of messages, sent again"),
+    Measure::new("fast_retransmits", "", "of windows, by duplicate acknowledgements"),
+    Measure::new("timeouts", "", "of windows"),
+    Measure::new("acknowledgements", "frames", "sent"),
+    Measure::new("pauses", "frames", "PAUSE frames, to stop and to go on"),
+    Measure::new("messages_lost", "messages", "of which a frame was lost for good"),
+    Measure::new("goodput", "b/s", "bits of messages received for the first time"),
+    Measure::new("throughput", "b/s", "bits on the wire received by destinations"),
+    Measure::new("longest_queue", "frames", "of all ports of switches"),
+    Measure::new("mean_queue", "frames", "over time, of the port of a switch where it was largest"),
+    Measure::new("highest_utilisation", "", "share of the time, of the link where it was largest"),
+    Measure::new("message_latency_mean", "ns", "from a message's being offered to its last bit"),
+    Measure::new("message_latency_max", "ns", "the longest of them"),
 ];
 
 /// A measure of networks whose links fail.
-pub(crate) static FRAMES_LOST: Measure =
-    measure("frames_lost_on_dead_links", "frames", "copies on a link that died, in the queue before it, or sent to it");
+pub(crate) static FRAMES_LOST: Measure = Measure::new(
+    "frames_lost_on_dead_links",
+    "frames",
+    "copies on a link that died, in the queue before it, or sent to it",
+);
 
 /// Counts of frames and bytes since the start of the run, without PAUSE frames. A frame that is flooded becomes several
 /// copies. A frame that is sent again is another frame.

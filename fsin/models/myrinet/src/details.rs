@@ -4,35 +4,30 @@ use fsin_core::network::Measure;
 use fsin_core::stats::Distribution;
 use trgen::NodeId;
 
-/// A measure with this name, unit and meaning.
-const fn measure(name: &'static str, unit: &'static str, about: &'static str) -> Measure {
-    Measure { name, unit, about }
-}
-
 /// The measures that [`Details::measures`] gives.
 static MEASURES: [Measure; 14] = [
-    measure("characters_moved", "characters", "of packets and their GAPs, on all links together"),
-    measure("stops", "", "STOPs that inputs of switches have sent"),
-    measure("gos", "", "GOs that inputs of switches have sent"),
-    measure("beats", "", "BEATs on all channels"),
-    measure("slack_max", "characters", "the most in a slack buffer"),
-    measure("slack_mean", "characters", "over time, of the slack buffer where it was largest"),
-    measure("packet_timeouts", "packets", "removed because they were too old"),
-    measure("packets_lost_on_dead_links", "packets", "sent into a dead link before it was seen dead"),
-    measure("messages_lost", "messages", "of which a packet was lost"),
-    measure("goodput", "b/s", "bits of messages received"),
-    measure(
+    Measure::new("characters_moved", "characters", "of packets and their GAPs, on all links together"),
+    Measure::new("stops", "", "STOPs that inputs of switches have sent"),
+    Measure::new("gos", "", "GOs that inputs of switches have sent"),
+    Measure::new("beats", "", "BEATs on all channels"),
+    Measure::new("slack_max", "characters", "the most in a slack buffer"),
+    Measure::new("slack_mean", "characters", "over time, of the slack buffer where it was largest"),
+    Measure::new("packet_timeouts", "packets", "removed because they were too old"),
+    Measure::new("packets_lost_on_dead_links", "packets", "sent into a dead link before it was seen dead"),
+    Measure::new("messages_lost", "messages", "of which a packet was lost"),
+    Measure::new("goodput", "b/s", "bits of messages received"),
+    Measure::new(
         "highest_utilisation",
         "",
         "share of the time in which characters of packets began, of the link where it was largest",
     ),
-    measure(
+    Measure::new(
         "stopped_share",
         "",
         "share of the time in which the sender of a channel was stopped, where it was largest",
     ),
-    measure("message_latency_mean", "ns", "from a message's being offered to the leading edge of its last CRC"),
-    measure("message_latency_max", "ns", "the longest of them"),
+    Measure::new("message_latency_mean", "ns", "from a message's being offered to the leading edge of its last CRC"),
+    Measure::new("message_latency_max", "ns", "the longest of them"),
 ];
 
 /// Counts since the start of the run.

@@ -62,24 +62,19 @@ impl Stages {
     }
 }
 
-/// A measure with this name, unit and meaning.
-const fn measure(name: &'static str, unit: &'static str, about: &'static str) -> Measure {
-    Measure { name, unit, about }
-}
-
 /// The measures that [`Details::measures`] gives.
 static MEASURES: [Measure; 11] = [
-    measure("flit_hops", "flits x routers", "grants of a switch that were used"),
-    measure("stalls_no_vc", "steps/flit hop", "in which a head was not given a virtual channel"),
-    measure("stalls_no_credit", "steps/flit hop", "in which a flit had no credit, or the output queue no room"),
-    measure("stalls_lost_switch", "steps/flit hop", "in which a flit asked for the switch and another one got it"),
-    measure("misspeculated", "grants/flit hop", "of a switch, to heads that did not win a virtual channel"),
-    measure("at_source", "cycles/packet", "from creation to the head's leaving the source"),
-    measure("in_vc_allocation", "cycles/packet", "of heads in buffers, to the grant of a virtual channel"),
-    measure("in_switch_allocation", "cycles/packet", "from there to the grant of the switch"),
-    measure("in_traversal", "cycles/packet", "from there to the link"),
-    measure("on_links", "cycles/packet", "on links, those of endpoints included"),
-    measure("in_serialization", "cycles/packet", "from the head's arrival at the sink to the tail's"),
+    Measure::new("flit_hops", "flits x routers", "grants of a switch that were used"),
+    Measure::new("stalls_no_vc", "steps/flit hop", "in which a head was not given a virtual channel"),
+    Measure::new("stalls_no_credit", "steps/flit hop", "in which a flit had no credit, or the output queue no room"),
+    Measure::new("stalls_lost_switch", "steps/flit hop", "in which a flit asked for the switch and another one got it"),
+    Measure::new("misspeculated", "grants/flit hop", "of a switch, to heads that did not win a virtual channel"),
+    Measure::new("at_source", "cycles/packet", "from creation to the head's leaving the source"),
+    Measure::new("in_vc_allocation", "cycles/packet", "of heads in buffers, to the grant of a virtual channel"),
+    Measure::new("in_switch_allocation", "cycles/packet", "from there to the grant of the switch"),
+    Measure::new("in_traversal", "cycles/packet", "from there to the link"),
+    Measure::new("on_links", "cycles/packet", "on links, those of endpoints included"),
+    Measure::new("in_serialization", "cycles/packet", "from the head's arrival at the sink to the tail's"),
 ];
 
 /// Counts since the start of the run.
