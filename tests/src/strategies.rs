@@ -117,9 +117,17 @@ pub fn fitted(mut params: RouterParams, topology: &dyn Topology, more: usize) ->
     // Another one of the same property, as far as there is one.
     let others = || Routing::ALL.iter().copied().filter(suits).filter(|routing| !routing.is_of_table());
     let alike = || others().find(|other| other.orders_by_channel() == routing.orders_by_channel());
-    params.routing =
-        if suits(&routing) { routing } else { alike().or_else(|| others().next()).expect("every topology has one") };
-    let least = params.routing.min_vcs(shape.dimensions);
+    // Routes for any network need links both ways, and the shortest ones a channel for each hop.
+    let passes = |&vcs: &usize| RouterParams { routing, vcs, ..RouterParams::default() }.check(topology).is_ok();
+    let round = if routing.goes_round() { (1..=6).find(passes) } else { Some(routing.min_vcs(shape.dimensions)) };
+    params.routing = match suits(&routing) && round.is_some() {
+        true => routing,
+        false => alike().or_else(|| others().next()).expect("every topology has one"),
+    };
+    let least = match round {
+        Some(least) if params.routing == routing => least,
+        _ => params.routing.min_vcs(shape.dimensions),
+    };
     params.vcs =
         (least..=least + more).rev().find(|&vcs| params.routing.takes_vcs(shape.dimensions, vcs)).unwrap_or(least);
     if params.routing.orders_by_channel() {

@@ -445,3 +445,29 @@ fn failures_stand_in_files() {
     assert_eq!((&list["digest"], &list["phases"]), (&found["digest"], &found["phases"]));
     stdout(folder.path(), "rerun kept --quiet");
 }
+
+/// One path for each pair, round dead links: the shortest ones are as long as the distances in the network that is left,
+/// those of up*/down* as `fsin routes` says; nothing is lost, where minimal routes lose pairs.
+#[test]
+fn a_torus_with_dead_links_keeps_all_its_pairs_with_routes_for_any_network() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = "--topology torus:5x5 --kernel all-to-all:tasks=25,bytes=4";
+    for engine in ["fast", "reference"] {
+        let damaged = format!("run {all} --engine {engine} --vcs 16 --fail class:x#4@0,class:y#4@0");
+        let shortest = figures(folder.path(), &format!("{damaged} --routing shortest"));
+        assert_eq!(shortest["hops_mean"], shortest["hops_per_byte"]);
+        let updown = figures(folder.path(), &format!("{damaged} --routing updown"));
+        assert!(updown["hops_mean"].as_f64() >= shortest["hops_mean"].as_f64(), "{updown}");
+        for found in [shortest, updown] {
+            assert_eq!((&found["packets_received"], &found["packets_dropped"]), (&600.into(), &0.into()));
+        }
+        let whole = figures(folder.path(), &format!("run {all} --engine {engine} --routing updown"));
+        let routes = stdout(folder.path(), "routes --topology torus:5x5 --routing updown --format json");
+        let routes: Value = serde_json::from_str(&routes).unwrap();
+        assert_eq!(whole["packet_hops"], routes["hops_all_pairs"]);
+    }
+    let (status, text) = refused(folder.path(), &format!("run {all} --fail class:x#4@0,class:y#4@0"));
+    assert!(status == Some(2) && text.contains("use --routing updown, which goes round dead links"), "{text}");
+    let (status, text) = refused(folder.path(), "run --topology torus:5x5 --ways 1 --routing updown --load 0.1");
+    assert!(status == Some(2) && text.contains("needs links that lead both ways"), "{text}");
+}

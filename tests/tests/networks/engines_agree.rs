@@ -89,10 +89,12 @@ fn synthetic(channels: RangeInclusive<usize>) -> impl Strategy<Value = Setup> {
         move |((topology, ways), params, (more, faults), pattern, load)| {
             let params = fitted_to(params, &topology, ways, more, most);
             let orders = params.routing.orders_by_channel();
+            // Detours may need more channels.
+            let counts_hops = params.routing == Routing::DirectShortest;
             let load = load * f64::from(params.packet_phits.min(4));
             // The smallest networks have few links.
             let faults = faults.min(links(&topology, ways));
-            let faults = if orders { 0 } else { faults };
+            let faults = if orders || counts_hops { 0 } else { faults };
             Setup { load, params, topology, ways, pattern: pattern.to_owned(), faults, paces: None }
         },
     )

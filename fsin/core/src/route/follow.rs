@@ -7,6 +7,9 @@ use trgen::rng::mix2;
 use super::proof::Network as _;
 use super::{ByKey, Choice, Draw, Function, Hop, Masks, Paths, RouteTable, Routers, RoutingFunction as _, Tier, Visit};
 
+/// Label of the draw of one of several hops at a router, less the router's number. Routing functions have small labels.
+const HOPS: u32 = super::LANE - 1;
+
 /// The routes of a routing function.
 #[derive(Debug)]
 pub struct Followed {
@@ -29,12 +32,13 @@ impl Draw for OfPair {
     }
 }
 
-/// The route of every pair of endpoints. Where the function draws for each packet, one draw for each pair, by `seed`.
-/// Hops that may
-/// take every channel have none of their own in the table.
+/// The route of every pair of endpoints; none of a pair that the function knows no route for. Where the function draws
+/// for each packet, or leaves it several hops, one draw for each pair, by `seed`. Hops that may take every channel have
+/// none of their own in the table.
 ///
 /// # Errors
-/// A function that leaves a choice to the network model; a route that comes to a router again.
+/// A function whose packets weigh routes by the queues that they see, or have an escape channel; a route that comes to
+/// a router again.
 pub fn follow(
     routers: &Routers<'_>,
     function: &Function,
@@ -44,11 +48,11 @@ pub fn follow(
 ) -> Result<Followed, SpecError> {
     let (mut paths, mut drawn) = (Paths::default(), 0);
     let adaptive = || {
-        let what = "the routing leaves a choice to each packet on its way, so that it has no one route";
-        let remedy = phrase!["use a deterministic ", ["routing"], ", such as dor, static or minimal"];
+        let what = "the routing chooses routes by the queues that packets see, so that no pair has one route";
+        let remedy = phrase!["use another ", ["routing"], ", such as dor, static, minimal or updown"];
         SpecError::new(ErrorKind::Unsupported, what, remedy).of("routing")
     };
-    if choice == Choice::AtFirstRouter {
+    if matches!(choice, Choice::AtFirstRouter | Choice::Weighed) {
         return Err(adaptive());
     }
     let endpoints = routers.endpoints();
@@ -67,12 +71,20 @@ pub fn follow(
                 Some(hop) => hops.push(hop),
                 None => function.hops(&at, &mut draw, |hop| hops.push(hop)),
             }
-            let &[hop] = &*hops else { return Err(adaptive()) };
+            if hops.is_empty() && at.here == first {
+                break;
+            }
+            if hops.iter().any(|hop| hop.tier != Tier::Free) {
+                return Err(adaptive());
+            }
+            let bound = hops.len().max(1) as u32;
+            let drawn = if bound > 1 { draw.draw(HOPS - at.here as u32, bound) } else { 0 };
+            let Some(&hop) = hops.get(drawn as usize) else { return Err(adaptive()) };
             let next = routers.next(at.here, hop.port.into());
             passed.push(at.here);
-            let Some(next) = next.filter(|next| !passed.contains(next) && hop.tier == Tier::Free) else {
+            let Some(next) = next.filter(|next| !passed.contains(next)) else {
                 let what = format!(
-                    "the route from {} to {} is not simple: it comes to a router again, or has an escape channel",
+                    "the route from {} to {} is not simple: it comes to a router again",
                     routers.endpoint_name(source as usize),
                     routers.endpoint_name(destination as usize)
                 );

@@ -1,9 +1,10 @@
 //! The virtual cut-through model as a member of the family of models: its settings, and what they mean.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::routing::{Order, Routing};
-use fsin_core::failures::{Failures, LostPairs, Timetable};
+use fsin_core::failures::{Failures, LostPairs, Timetable, parts};
 use fsin_core::family::{
     Key, Kind, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values, bandwidth_unused,
 };
@@ -104,6 +105,9 @@ impl Spec {
     fn lost(&self, left: &dyn Topology) -> Option<LostPairs> {
         /// Pairs that are named.
         const NAMED: usize = 4;
+        if self.router.routing.goes_round() {
+            return LostPairs::between(&parts(left, &HashSet::new()));
+        }
         let lost = Reachability::new(&self.router, left)?.lost(left, NAMED);
         (lost.count > 0).then_some(lost)
     }
@@ -265,12 +269,12 @@ impl NetworkSpec for Spec {
             ["routing" => self.router.routing.name()],
             " no route is left for {lost}"
         ];
-        let remedy = phrase![
-            "direct networks do not go round dead links: leave out ",
-            [self.cause.0],
-            ", or use a network of switches with ",
-            ["routing" => "graph:updown"]
-        ];
+        let remedy = match self.router.routing.goes_round() {
+            true => phrase!["let fewer links fail, or leave out ", [self.cause.0]],
+            false => {
+                phrase!["use ", ["routing" => "updown"], ", which goes round dead links, or leave out ", [self.cause.0]]
+            }
+        };
         Some(SpecError::new(ErrorKind::Conflict, what, remedy).of(self.cause.0))
     }
 

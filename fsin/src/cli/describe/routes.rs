@@ -42,7 +42,7 @@ pub(crate) fn command() -> Command {
     Command::new("routes")
         .about("Writes the routes of every pair of nodes, made by a routing or balanced over the links, or checks a file of them")
         .long_about(
-            "Writes the routes of every pair of nodes for run --routes: those of a deterministic routing, or with --balance \
+            "Writes the routes of every pair of nodes for run --routes: one of each pair by a routing, or with --balance \
              shortest ones, one for each pair, that keep the load of the busiest link small. With --routes it checks the \
              routes of a file instead. It prints hops, the load of the links by a message for each pair, and virtual \
              channels. Routes whose channels may wait for each other in a cycle are refused.",

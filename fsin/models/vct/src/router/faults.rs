@@ -33,11 +33,12 @@ pub struct Reachability {
 }
 
 impl Reachability {
-    /// `None` if all links of the network are always alive, or for a network of switches.
+    /// `None` if all links of the network are always alive, for a network of switches, and for routes that go round dead
+    /// links.
     #[must_use]
     pub fn new(params: &RouterParams, topology: &dyn Topology) -> Option<Self> {
         let is_whole = topology.faults() == 0 && params.timetable.is_empty();
-        if is_whole || topology.switched().is_some() {
+        if is_whole || topology.switched().is_some() || params.routing.goes_round() {
             return None;
         }
         let shape = topology.shape();

@@ -396,8 +396,8 @@ impl RouterParams {
                 "",
             ));
         }
-        if routing == Routing::DirectRoutes {
-            given::check(self, topology)?;
+        if let Some(row) = given::followed(routing) {
+            given::check(self, row, topology)?;
         }
         Ok(function)
     }

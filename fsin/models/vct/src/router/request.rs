@@ -181,8 +181,8 @@ pub struct RouteRules<L> {
     given: Option<Arc<GivenPaths>>,
     /// Which routes remain in a direct network with dead links; `None` if all links are alive.
     reachability: Option<Arc<Reachability>>,
-    /// By endpoint of a network of switches: the part of the network in which it is; empty if links are always alive or
-    /// always dead.
+    /// By endpoint: the part of the network in which it is; empty if no links die, and in a direct network whose routes
+    /// do not go round dead ones.
     parts: Arc<[u32]>,
 }
 
@@ -272,8 +272,10 @@ impl<L: Layout> RouteRules<L> {
             given: GivenPaths::new(params, topology).map(Arc::new),
             reachability,
             function,
-            parts: match topology.switched() {
-                Some(_) if !params.timetable.is_empty() => parts(topology, &HashSet::new()).into(),
+            parts: match topology.switched().is_some() || routing.goes_round() {
+                true if topology.faults() > 0 || !params.timetable.is_empty() => {
+                    parts(topology, &HashSet::new()).into()
+                }
                 _ => Arc::default(),
             },
         }
@@ -351,7 +353,7 @@ impl<L: Layout> RouteRules<L> {
     #[inline]
     pub(crate) fn given_hop(&self, head: &Head<'_>) -> Option<(Port, u32)> {
         let given = self.given.as_deref()?;
-        let (port, vcs) = given.hop(head.source, head.destination, given.made(head))?;
+        let (port, vcs) = given.hop(head.source, head.destination, given.made(self.layout.shape(), head))?;
         Some((port, vcs.unwrap_or(u32::MAX) & self.channels_from(0)))
     }
 

@@ -126,6 +126,8 @@ table! {
         DallyTrc(direct::dally::DimensionOrder<false, false>) = direct::dally::TRC,
         DallyBasic(direct::dally::DimensionOrder<true, false>) = direct::dally::BASIC,
         DallyImproved(direct::dally::DimensionOrder<true, true>) = direct::dally::IMPROVED,
+        DirectUpDown(direct::given::Given) = direct::given::UPDOWN,
+        DirectShortest(direct::given::Given) = direct::given::SHORTEST,
         DirectRoutes(direct::given::Given) = direct::given::ROW,
     }
     switched {

@@ -183,6 +183,12 @@ impl Routing {
         matches!(self.row().requests, Requests::Direct { orders_by_channel: true, .. })
     }
 
+    /// True if its routes in a direct network go round dead links, wherever that is possible.
+    #[must_use]
+    pub const fn goes_round(self) -> bool {
+        matches!(self, Self::DirectUpDown | Self::DirectShortest)
+    }
+
     /// True if the number of alternative paths can be set.
     #[must_use]
     pub const fn takes_alternatives(self) -> bool {

@@ -1,4 +1,5 @@
-//! `direct:routes`: the path and the virtual channels of a table, which names both for each pair of nodes.
+//! `direct:routes`, `direct:updown`, `direct:shortest`: the path and the virtual channels of a table, which names both
+//! for each pair of nodes.
 //!
 //! Of the channels that the table names for a hop, a head takes the one with fewest packets ahead among those that no
 //! packet owns. No bubble is needed: the table's channels have no cycle of dependencies, which is checked before.
@@ -9,6 +10,7 @@ use super::DirectRouting;
 use crate::router::layout::Layout;
 use crate::router::request::{Head, OutputState, OutputVc, RouteRules, Wait, WakeCondition};
 use crate::routing::{Adaptive, Avoidance, Requests, Row, Serves, Vcs, Wake};
+use fsin_core::route::rows;
 use fsin_core::topology::Port;
 
 pub(in crate::routing) const ROW: Row = Row {
@@ -32,7 +34,29 @@ pub(in crate::routing) const ROW: Row = Row {
     },
 };
 
-/// The rules of `direct:routes`.
+pub(in crate::routing) const UPDOWN: Row = Row {
+    component: Component {
+        name: "direct:updown",
+        about: "direct networks: up*/down*, also round dead links; of the shortest of such paths one for each pair, drawn",
+        ..rows::UPDOWN.component
+    },
+    aliases: &["up-down", "up*/down*", "updown"],
+    dead_links: true,
+    ..ROW
+};
+
+pub(in crate::routing) const SHORTEST: Row = Row {
+    component: Component {
+        name: "direct:shortest",
+        about: "direct networks: a shortest path, also round dead links, one for each pair, drawn; a channel for each hop",
+        ..rows::SHORTEST.component
+    },
+    aliases: &["shortest-path", "shortest"],
+    dead_links: true,
+    ..ROW
+};
+
+/// The rules of all of them.
 pub(in crate::routing) struct Given;
 
 impl DirectRouting for Given {

@@ -30,7 +30,11 @@ use fsin_core::ring::Ring;
 /// written here, and they draw nothing but directions of packets.
 pub(in crate::engine::fast) fn compares<L: Layout>(rules: &Rules<L>) -> bool {
     let draws = match rules.routing {
-        Routing::DallyTrc | Routing::DallyBasic | Routing::DirectRoutes => false,
+        Routing::DallyTrc
+        | Routing::DallyBasic
+        | Routing::DirectUpDown
+        | Routing::DirectShortest
+        | Routing::DirectRoutes => false,
         // The one adaptive channel, or the only one, needs no draw.
         Routing::BubbleSmart => rules.vcs > 2,
         Routing::BubbleOblivious => rules.vcs > 1,
