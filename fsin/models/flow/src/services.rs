@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::params::{MILLION, Params};
-use crate::share::{Key, Level};
+use crate::share::{Flow, Key, Level, NO_LINK};
 
 /// \[ps\] No flow ends so late.
 pub(crate) const NEVER: u64 = u64::MAX;
@@ -140,15 +140,17 @@ impl Services {
         }
     }
 
-    /// A flow, of which `left` was left when it entered, has its rate from `link` from `now` on; before from `before`, if it
-    /// had a rate.
-    pub(crate) fn turn(&mut self, of: (u32, u32, u64), (before, link): (Option<u32>, u32), left: u128, now: u64) {
-        let (slot, source, number) = of;
+    /// A flow has its rate from `link` from `now` on; before from `before`, or from [`NO_LINK`] since it entered.
+    pub(crate) fn turn(&mut self, slot: u32, flow: &Flow, (before, link): (u32, u32), now: u64) {
+        let &Flow { source, number, left, .. } = flow;
         if self.targets.len() <= slot as usize {
             self.targets.resize(slot as usize + 1, Target::default());
         }
         let Target { target, change } = self.targets[slot as usize];
-        let left = before.map_or(left, |link| target.saturating_sub(self.links[link as usize].at(now)));
+        let left = match before {
+            NO_LINK => left,
+            link => target.saturating_sub(self.links[link as usize].at(now)),
+        };
         let service = &mut self.links[link as usize];
         let (target, change) = (service.at(now) + left, change.wrapping_add(1));
         self.targets[slot as usize] = Target { target, change };
