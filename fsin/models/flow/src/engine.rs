@@ -317,7 +317,7 @@ impl Flows {
         let (now, pace) = (self.now, Pace::new(&self.params));
         let (ends, changes) = (&mut self.ends, &mut self.changes);
         if let Some((repairs, services)) = &mut self.local {
-            *changes += repairs.repair(&mut self.shares, &mut self.flows, self.active.len(), services, now);
+            *changes += repairs.repair(&mut self.shares, &mut self.flows, services, now);
             services.settle();
             return;
         }
@@ -355,6 +355,14 @@ fn later(topology: &Arc<dyn Topology>, params: &Params, wiring: &Wiring) -> Resu
 
 #[cfg(test)]
 impl Flows {
+    /// Every change of shares is repaired where it reaches, however far that is.
+    pub(crate) fn always_repair(mut self) -> Self {
+        if let Some((repairs, _)) = &mut self.local {
+            repairs.part = 1;
+        }
+        self
+    }
+
     /// What flows use of each link is at most its capacity, and each flow has a rate. While shares wait for entries at the
     /// same instant, nothing is checked.
     pub(crate) fn check_capacities(&self) {

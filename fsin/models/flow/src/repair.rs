@@ -10,8 +10,8 @@
 //! - If one of its links is picked before its key, the flow gets its rate there, and its links join the region.
 //!
 //! A link that joins has already lost the rates of the flows whose keys have been passed. At every pick the same flows have
-//! taken the same rates as if all links were filled, so that the result is the same to the bit. Where a sixth of all flows is
-//! open, everything is filled anew, and after such an attempt the next ones are left out.
+//! taken the same rates as if all links were filled, so that the result is the same to the bit. Where the region carries an
+//! eighth of what all links carry, everything is filled anew, and after such an attempt the next ones are left out.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,8 +20,9 @@ use std::collections::binary_heap::PeekMut;
 use crate::services::Services;
 use crate::share::{Flow, Key, Level, NO_LINK, Shares};
 
-/// Everything is filled anew if this part of all flows is open.
-const PART: usize = 6;
+/// Part of what all links carry that the region carries at most: a flow at the border costs several times as much as one in
+/// a fill of everything.
+const PART: usize = 8;
 
 /// Most changes in a row that are filled anew without an attempt to repair.
 const MOST_SKIPPED: u32 = 31;
@@ -59,6 +60,8 @@ pub(crate) struct Repairs {
     links: Vec<u32>,
     /// Flows at the border, by key.
     border: BinaryHeap<Reverse<(Key, u32)>>,
+    /// Flows of all links of the region.
+    visits: usize,
     /// By link of the region.
     rooms: Vec<Room>,
     /// New bottlenecks of open flows, with their levels.
@@ -70,6 +73,8 @@ pub(crate) struct Repairs {
     /// Number of changes that are filled anew after the last attempt that failed, and of those that are still to come.
     skipped: u32,
     to_skip: u32,
+    /// Everything is filled anew if links of the region carry this part of what all links carry.
+    pub(crate) part: usize,
 }
 
 impl Repairs {
@@ -79,25 +84,20 @@ impl Repairs {
             open: Vec::new(),
             links: Vec::new(),
             border: BinaryHeap::new(),
+            visits: 0,
             rooms: vec![Room::default(); links],
             found: Vec::new(),
             picks: Vec::new(),
             before: Vec::new(),
             skipped: 0,
             to_skip: 0,
+            part: PART,
         }
     }
 
     /// Gives flows their rates after changes, max-min fair, each flow with its whole rate on each of its links, and tells
     /// `services` from which link a flow has its rate from `now` on. Returns the number of flows whose rate has changed.
-    pub(crate) fn repair(
-        &mut self,
-        shares: &mut Shares,
-        all: &mut [Flow],
-        active: usize,
-        services: &mut Services,
-        now: u64,
-    ) -> u64 {
+    pub(crate) fn repair(&mut self, shares: &mut Shares, all: &mut [Flow], services: &mut Services, now: u64) -> u64 {
         if self.to_skip > 0 {
             self.to_skip -= 1;
             return self.fill_all(shares, all, services, now);
@@ -107,6 +107,7 @@ impl Repairs {
             list.clear();
         }
         self.border.clear();
+        self.visits = 0;
         self.found.clear();
         self.picks.clear();
         shares.queue.clear();
@@ -114,7 +115,7 @@ impl Repairs {
         for index in 0..self.open.len() {
             self.join(self.open[index], (0, 0), shares, all);
         }
-        if !self.fill_region(shares, all, active / PART) {
+        if !self.fill_region(shares, all, shares.uses / self.part) {
             self.skipped = (2 * self.skipped + 1).min(MOST_SKIPPED);
             self.to_skip = self.skipped;
             return self.fill_all(shares, all, services, now);
@@ -233,7 +234,7 @@ impl Repairs {
 
     /// The links of an open flow join the region, when keys below `passed` have been passed.
     fn join(&mut self, slot: u32, passed: Key, shares: &mut Shares, all: &mut [Flow]) {
-        let (repair, Self { region, links, border, rooms, .. }) = (shares.fills, self);
+        let (repair, Self { region, links, border, rooms, visits, .. }) = (shares.fills, self);
         for index in 0..all[slot as usize].uses.len() {
             let link = all[slot as usize].uses[index].link;
             let at = link as usize;
@@ -241,6 +242,7 @@ impl Repairs {
                 continue;
             }
             links.push(link);
+            *visits += shares.flows[at].len();
             let mut room = Room { rest: shares.capacities[at], count: 0 };
             for on in &shares.flows[at] {
                 let (key, other) = (shares.key(on.slot), on.slot as usize);
@@ -288,11 +290,11 @@ impl Repairs {
         }
     }
 
-    /// Fills the region. False if more than `most` flows are open.
+    /// Fills the region. False if its links carry more than `most` flows.
     fn fill_region(&mut self, shares: &mut Shares, all: &mut [Flow], most: usize) -> bool {
         let repair = shares.fills;
         loop {
-            if self.open.len() > most {
+            if self.visits > most {
                 return false;
             }
             let pick = self.next_pick(shares);

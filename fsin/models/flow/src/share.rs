@@ -221,6 +221,8 @@ pub(crate) struct Shares {
     pub(crate) capacities: Vec<u64>,
     /// By link: its flows.
     pub(crate) flows: Vec<Vec<OnLink>>,
+    /// Sum of the lengths of these lists.
+    pub(crate) uses: usize,
     /// By link, while rates are computed: what is left.
     rest: Vec<u64>,
     /// By link, while rates are computed: what flows without a rate use per level.
@@ -254,6 +256,7 @@ impl Shares {
         Self {
             law,
             flows: vec![Vec::new(); links],
+            uses: 0,
             rest: vec![0; links],
             sums: vec![0; links],
             queue: BinaryHeap::new(),
@@ -273,6 +276,7 @@ impl Shares {
     /// Adds a flow to its links.
     pub(crate) fn enter(&mut self, slot: u32, flow: &mut Flow) {
         self.changes.entered.push(slot);
+        self.uses += flow.uses.len();
         flow.places.clear();
         for (index, of) in (0_u32..).zip(&flow.uses) {
             let other = if flow.uses.len() == 2 { flow.uses[1 - index as usize].link } else { NO_LINK };
@@ -310,6 +314,7 @@ impl Shares {
 
     /// Takes a flow off its links.
     pub(crate) fn leave(&mut self, slot: u32, all: &mut [Flow]) {
+        self.uses -= all[slot as usize].uses.len();
         for index in 0..all[slot as usize].uses.len() {
             let (link, place) = (all[slot as usize].uses[index].link, all[slot as usize].places[index]);
             self.changes.links.push(link);
@@ -384,13 +389,7 @@ impl Shares {
     }
 
     /// Gives a flow its rate, unless it has one in this fill.
-    fn fix(
-        &mut self,
-        slot: u32,
-        rate: u64,
-        all: &mut [Flow],
-        changed: &mut impl FnMut(u32, &mut Flow, [u64; 2]),
-    ) {
+    fn fix(&mut self, slot: u32, rate: u64, all: &mut [Flow], changed: &mut impl FnMut(u32, &mut Flow, [u64; 2])) {
         let share = &mut self.of_flows[slot as usize];
         if std::mem::replace(&mut share.filled, self.fills) == self.fills {
             return;
