@@ -249,3 +249,27 @@ fn split_flows_count_as_whole_ones() {
     assert_eq!((hops, sum), (whole.0, whole.1));
     assert!((1400..=1500).contains(&links), "{links}");
 }
+
+/// The closed form of the example of 65 536 accelerators, on smaller trees, and the figure that its page gives.
+#[test]
+fn halving_on_a_tree_takes_the_bytes_of_a_node_and_the_latency_of_each_round() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = "run --network flow --routing static --link-rate 400Gb/s --propagation 100ns \
+                   --packet-bytes 1073741824 --topology";
+    let kernel = "--kernel all-reduce-halving:bytes=1073741824";
+    // [ns] For a k-ary n-tree: each of the bits of a digit leads over two links for each level.
+    let expected = |k: u32, n: u32| {
+        let nodes = f64::from(k.pow(n));
+        let links = 2 * k.ilog2() * (1..=n).map(|level| 2 * level).sum::<u32>();
+        2.0 * (nodes - 1.0) / nodes * f64::from(1 << 30) / 50.0 + 100.0 * f64::from(links)
+    };
+    for (k, n) in [(2, 3), (4, 3), (16, 2)] {
+        let found = json(folder.path(), &format!("{command} fattree:{k},{n} {kernel}"));
+        let end = found["completion_cycles"].as_f64().unwrap() / 1000.0;
+        // Ends are rounded to picoseconds, in each of the rounds.
+        assert!((end - expected(k, n)).abs() < 0.1, "{k}-ary {n}-tree: {end} ns, {} expected", expected(k, n));
+    }
+    let page = fs::read_to_string(tests::shared::workspace().join("docs/book/src/howto/flow.md")).unwrap();
+    assert!(page.contains(&format!("fsin {command} fattree:16,4 {kernel}\n")));
+    assert!(page.contains("42 965 017.602 ns") && (expected(16, 4) - 42_965_017.602).abs() < 0.1);
+}

@@ -18,7 +18,7 @@ use crate::params::{Fairness, MILLION, Params, Paths};
 use crate::paths::{Routes, Use, WHOLE};
 use crate::repair::Repairs;
 use crate::services::{NEVER, Pace, Services};
-use crate::share::{Flow, Key, Law, OPEN, Share, Shares};
+use crate::share::{Flow, Law, OPEN, Share, Shares};
 use crate::wiring::Wiring;
 
 /// \[2^-50 bytes/ns x ps\] A byte.
@@ -199,9 +199,10 @@ impl Flows {
                 self.shares.leave(slot, &mut self.flows);
                 self.is_stale = true;
                 let flow = &mut self.flows[slot as usize];
-                let key = self.shares.of_flows[slot as usize].key;
+                let key = self.shares.key(slot);
                 if let Some((_, services)) = self.local.as_mut().filter(|_| key != OPEN) {
                     flow.left = services.take_off(slot, key.1, self.now);
+                    self.shares.of_flows[slot as usize].rate = key.0;
                 }
             }
             for of in &self.flows[slot as usize].uses {
@@ -316,18 +317,7 @@ impl Flows {
         let (now, pace) = (self.now, Pace::new(&self.params));
         let (ends, changes) = (&mut self.ends, &mut self.changes);
         if let Some((repairs, services)) = &mut self.local {
-            // Most flows keep the link of their rate.
-            let changed = |slot, share: &mut Share, flows: &[Flow], key: Key| {
-                services.pick(key, now);
-                if share.key.1 != key.1 {
-                    let before = (share.key != OPEN).then_some(share.key.1);
-                    let flow = &flows[slot as usize];
-                    services.turn((slot, flow.source, flow.number), (before, key.1), flow.left, now);
-                }
-                *changes += u64::from(share.rate != key.0);
-                (share.key, share.rate) = (key, key.0);
-            };
-            repairs.repair(&mut self.shares, &mut self.flows, self.active.len(), changed);
+            *changes += repairs.repair(&mut self.shares, &mut self.flows, services, now);
             services.settle();
             return;
         }
@@ -365,6 +355,14 @@ fn later(topology: &Arc<dyn Topology>, params: &Params, wiring: &Wiring) -> Resu
 
 #[cfg(test)]
 impl Flows {
+    /// Every change of shares is repaired where it reaches, however far that is.
+    pub(crate) fn always_repair(mut self) -> Self {
+        if let Some((repairs, _)) = &mut self.local {
+            repairs.part = 1;
+        }
+        self
+    }
+
     /// What flows use of each link is at most its capacity, and each flow has a rate. While shares wait for entries at the
     /// same instant, nothing is checked.
     pub(crate) fn check_capacities(&self) {
@@ -374,7 +372,7 @@ impl Flows {
         let mut used = vec![0_u128; self.wiring.capacities.len()];
         for &slot in &self.active {
             let flow = &self.flows[slot as usize];
-            let rate = self.shares.of_flows[slot as usize].rate;
+            let rate = self.shares.rate(slot);
             assert!(rate > 0);
             for of in &flow.uses {
                 used[of.link as usize] += u128::from(crate::share::taken(rate, of.share));

@@ -38,6 +38,7 @@
 
 mod engine;
 pub mod family;
+mod least;
 mod params;
 mod paths;
 mod repair;

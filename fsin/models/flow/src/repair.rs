@@ -10,20 +10,44 @@
 //! - If one of its links is picked before its key, the flow gets its rate there, and its links join the region.
 //!
 //! A link that joins has already lost the rates of the flows whose keys have been passed. At every pick the same flows have
-//! taken the same rates as if all links were filled, so that the result is the same to the bit. Where a sixth of all flows is
-//! open, everything is filled anew, and after such an attempt the next ones are left out.
+//! taken the same rates as if all links were filled, so that the result is the same to the bit. Where the region carries an
+//! eighth of what all links carry, everything is filled anew, and after such an attempt the next ones are left out.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use crate::share::{Flow, Key, Level, Share, Shares};
+use crate::services::Services;
+use crate::share::{Flow, Key, Level, NO_LINK, Shares};
 
-/// Everything is filled anew if this part of all flows is open.
-const PART: usize = 6;
+/// Part of what all links carry that the region carries at most: a flow at the border costs several times as much as one in
+/// a fill of everything.
+const PART: usize = 8;
 
 /// Most changes in a row that are filled anew without an attempt to repair.
 const MOST_SKIPPED: u32 = 31;
+
+/// A link while rates are computed.
+#[derive(Clone, Copy, Default, Debug)]
+struct Room {
+    /// \[2^-50 bytes/ns\] What is left of it.
+    rest: u64,
+    /// \[flows\] Without a rate.
+    count: u64,
+}
+
+impl Room {
+    /// The level of the link; `None` if all its flows have a rate.
+    fn level(self) -> Option<Level> {
+        self.rest.checked_div(self.count)
+    }
+
+    /// A flow of the link gets its rate.
+    fn take(&mut self, rate: u64) {
+        self.rest = self.rest.saturating_sub(rate);
+        self.count -= 1;
+    }
+}
 
 /// Repairs of shares, with memory that they use again.
 #[derive(Debug)]
@@ -36,15 +60,21 @@ pub(crate) struct Repairs {
     links: Vec<u32>,
     /// Flows at the border, by key.
     border: BinaryHeap<Reverse<(Key, u32)>>,
-    /// By link of the region: flows without a rate.
-    counts: Vec<u64>,
-    /// New keys of open flows.
+    /// Flows of all links of the region.
+    visits: usize,
+    /// By link of the region.
+    rooms: Vec<Room>,
+    /// New bottlenecks of open flows, with their levels.
     found: Vec<(u32, Key)>,
     /// Links of the region that were picked, with their levels.
     picks: Vec<(u32, Level)>,
+    /// By link, where everything is filled anew: the level at which it was picked before.
+    before: Vec<Level>,
     /// Number of changes that are filled anew after the last attempt that failed, and of those that are still to come.
     skipped: u32,
     to_skip: u32,
+    /// Everything is filled anew if links of the region carry this part of what all links carry.
+    pub(crate) part: usize,
 }
 
 impl Repairs {
@@ -54,33 +84,30 @@ impl Repairs {
             open: Vec::new(),
             links: Vec::new(),
             border: BinaryHeap::new(),
-            counts: vec![0; links],
+            visits: 0,
+            rooms: vec![Room::default(); links],
             found: Vec::new(),
             picks: Vec::new(),
+            before: Vec::new(),
             skipped: 0,
             to_skip: 0,
+            part: PART,
         }
     }
 
-    /// Gives flows their rates after changes, max-min fair, each flow with its whole rate on each of its links. Calls
-    /// `changed` for each of these flows, before it has its new key.
-    pub(crate) fn repair(
-        &mut self,
-        shares: &mut Shares,
-        all: &mut [Flow],
-        active: usize,
-        mut changed: impl FnMut(u32, &mut Share, &[Flow], Key),
-    ) {
+    /// Gives flows their rates after changes, max-min fair, each flow with its whole rate on each of its links, and tells
+    /// `services` from which link a flow has its rate from `now` on. Returns the number of flows whose rate has changed.
+    pub(crate) fn repair(&mut self, shares: &mut Shares, all: &mut [Flow], services: &mut Services, now: u64) -> u64 {
         if self.to_skip > 0 {
             self.to_skip -= 1;
-            self.fill_all(shares, all, changed);
-            return;
+            return self.fill_all(shares, all, services, now);
         }
         shares.fills += 1;
         for list in [&mut self.open, &mut self.links] {
             list.clear();
         }
         self.border.clear();
+        self.visits = 0;
         self.found.clear();
         self.picks.clear();
         shares.queue.clear();
@@ -88,58 +115,94 @@ impl Repairs {
         for index in 0..self.open.len() {
             self.join(self.open[index], (0, 0), shares, all);
         }
-        if !self.fill_region(shares, all, active / PART) {
+        if !self.fill_region(shares, all, shares.uses / self.part) {
             self.skipped = (2 * self.skipped + 1).min(MOST_SKIPPED);
             self.to_skip = self.skipped;
-            self.fill_all(shares, all, changed);
-            return;
+            return self.fill_all(shares, all, services, now);
         }
         self.skipped = 0;
+        let mut changes = 0;
+        for &(slot, (level, link)) in &self.found {
+            changes += u64::from(shares.rate(slot) != level);
+            turn(slot, link, shares, all, services, now);
+        }
         shares.changes.entered.clear();
-        shares.changes.links.clear();
-        for &link in &self.links {
+        for link in shares.changes.links.drain(..).chain(self.links.iter().copied()) {
             shares.picked[link as usize] = Level::MAX;
         }
         for &(link, level) in &self.picks {
             shares.picked[link as usize] = level;
+            services.pick((level, link), now);
         }
-        for &(slot, key) in &self.found {
-            changed(slot, &mut shares.of_flows[slot as usize], all, key);
-        }
+        changes
     }
 
-    /// Gives all flows their rates anew.
-    fn fill_all(&mut self, shares: &mut Shares, all: &[Flow], mut changed: impl FnMut(u32, &mut Share, &[Flow], Key)) {
+    /// Gives all flows their rates anew. Returns the number of those whose rate has changed.
+    fn fill_all(&mut self, shares: &mut Shares, all: &[Flow], services: &mut Services, now: u64) -> u64 {
         shares.fills += 1;
-        let fill = shares.fills;
         shares.changes.entered.clear();
-        for link in shares.changes.links.drain(..) {
-            shares.picked[link as usize] = Level::MAX;
-        }
+        shares.changes.links.clear();
+        self.before.clone_from(&shares.picked);
+        shares.picked.fill(Level::MAX);
         let mut queue = std::mem::take(&mut shares.queue).into_vec();
         queue.clear();
         for (link, flows) in (0_u32..).zip(&shares.flows).filter(|(_, flows)| !flows.is_empty()) {
-            let at = link as usize;
-            (shares.rest[at], self.counts[at], shares.picked[at]) =
-                (shares.capacities[at], flows.len() as u64, Level::MAX);
-            queue.push(Reverse((shares.capacities[at] / flows.len() as u64, link)));
+            let room = Room { rest: shares.capacities[link as usize], count: flows.len() as u64 };
+            self.rooms[link as usize] = room;
+            queue.extend(room.level().map(|level| Reverse((level, link))));
         }
         shares.queue = queue.into();
+        let mut changes = 0;
         while let Some(pick) = self.next_pick(shares) {
             let (level, link) = pick;
+            let kept = self.fix_all(pick, shares, all);
+            changes += if self.before[link as usize] == level { 0 } else { kept };
+            services.pick(pick, now);
             shares.picked[link as usize] = level;
-            for &(slot, _) in &shares.flows[link as usize] {
-                let share = &mut shares.of_flows[slot as usize];
-                if std::mem::replace(&mut share.filled, fill) == fill {
-                    continue;
-                }
-                share.each_link(&all[slot as usize], |at| {
-                    shares.rest[at] = shares.rest[at].saturating_sub(level);
-                    self.counts[at] -= 1;
-                });
-                changed(slot, share, all, pick);
+            for index in 0..self.open.len() {
+                let slot = self.open[index];
+                let rate = match shares.of_flows[slot as usize].bottleneck {
+                    NO_LINK => shares.of_flows[slot as usize].rate,
+                    link => self.before[link as usize],
+                };
+                changes += u64::from(rate != level);
+                turn(slot, link, shares, all, services, now);
             }
         }
+        changes
+    }
+
+    /// Gives the flows of a link their rate that have none in this fill. Those of another link before are `open`
+    /// afterwards; returns the number of the others.
+    fn fix_all(&mut self, (level, link): Key, shares: &mut Shares, all: &[Flow]) -> u64 {
+        let Self { rooms, open, .. } = self;
+        open.clear();
+        let mut kept = 0;
+        for on in &shares.flows[link as usize] {
+            let is_kept = if on.other == NO_LINK {
+                let share = &mut shares.of_flows[on.slot as usize];
+                if std::mem::replace(&mut share.filled, shares.fills) == shares.fills {
+                    continue;
+                }
+                share.each_link(&all[on.slot as usize], |at| rooms[at].take(level));
+                share.bottleneck == link
+            } else {
+                // It has a rate if the other link has been picked, where no flow without a rate is left then.
+                let other = &mut rooms[on.other as usize];
+                if other.count == 0 {
+                    continue;
+                }
+                other.take(level);
+                on.is_bottleneck
+            };
+            if is_kept {
+                kept += 1;
+            } else {
+                open.push(on.slot);
+            }
+        }
+        rooms[link as usize].count = 0;
+        kept
     }
 
     /// Opens the rates of new flows, and of those whose link another flow has left.
@@ -158,14 +221,12 @@ impl Repairs {
                 add(slot, flow);
             }
         }
-        for &link in &shares.changes.links {
-            if std::mem::replace(&mut shares.picked[link as usize], Level::MAX) == Level::MAX {
-                continue;
-            }
-            for &(slot, _) in &shares.flows[link as usize] {
-                let flow = &mut all[slot as usize];
-                if shares.of_flows[slot as usize].key.1 == link {
-                    add(slot, flow);
+        shares.changes.links.sort_unstable();
+        shares.changes.links.dedup();
+        for &link in shares.changes.links.iter().filter(|&&link| shares.picked[link as usize] != Level::MAX) {
+            for on in &shares.flows[link as usize] {
+                if shares.of_flows[on.slot as usize].bottleneck == link {
+                    add(on.slot, &mut all[on.slot as usize]);
                 }
             }
         }
@@ -173,7 +234,7 @@ impl Repairs {
 
     /// The links of an open flow join the region, when keys below `passed` have been passed.
     fn join(&mut self, slot: u32, passed: Key, shares: &mut Shares, all: &mut [Flow]) {
-        let (repair, Self { region, links, border, counts, .. }) = (shares.fills, self);
+        let (repair, Self { region, links, border, rooms, visits, .. }) = (shares.fills, self);
         for index in 0..all[slot as usize].uses.len() {
             let link = all[slot as usize].uses[index].link;
             let at = link as usize;
@@ -181,24 +242,25 @@ impl Repairs {
                 continue;
             }
             links.push(link);
-            (shares.rest[at], counts[at]) = (shares.capacities[at], 0);
-            for &(other, _) in &shares.flows[at] {
-                let (flow, share) = (&mut all[other as usize], &mut shares.of_flows[other as usize]);
-                if share.filled != repair && flow.released != repair && share.key < passed {
-                    (share.filled, flow.fresh) = (repair, share.rate);
+            *visits += shares.flows[at].len();
+            let mut room = Room { rest: shares.capacities[at], count: 0 };
+            for on in &shares.flows[at] {
+                let (key, other) = (shares.key(on.slot), on.slot as usize);
+                let (flow, filled) = (&mut all[other], &mut shares.of_flows[other].filled);
+                if *filled != repair && flow.released != repair && key < passed {
+                    (*filled, flow.fresh) = (repair, key.0);
                 }
-                if share.filled == repair {
-                    shares.rest[at] = shares.rest[at].saturating_sub(flow.fresh);
+                if *filled == repair {
+                    room.rest = room.rest.saturating_sub(flow.fresh);
                     continue;
                 }
-                counts[at] += 1;
+                room.count += 1;
                 if flow.released != repair {
-                    border.push(Reverse((share.key, other)));
+                    border.push(Reverse((key, on.slot)));
                 }
             }
-            if let Some(level) = shares.rest[at].checked_div(counts[at]) {
-                shares.queue.push(Reverse((level, link)));
-            }
+            rooms[at] = room;
+            shares.queue.extend(room.level().map(|level| Reverse((level, link))));
         }
     }
 
@@ -206,7 +268,7 @@ impl Repairs {
     fn next_pick(&self, shares: &mut Shares) -> Option<Key> {
         while let Some(mut first) = shares.queue.peek_mut() {
             let Reverse((level, link)) = *first;
-            match shares.rest[link as usize].checked_div(self.counts[link as usize]) {
+            match self.rooms[link as usize].level() {
                 Some(now) if now == level => return Some((level, link)),
                 Some(now) => *first = Reverse((now, link)),
                 None => _ = PeekMut::pop(first),
@@ -223,17 +285,16 @@ impl Repairs {
         for of in &flow.uses {
             let at = of.link as usize;
             if self.region[at] == shares.fills {
-                shares.rest[at] = shares.rest[at].saturating_sub(rate);
-                self.counts[at] -= 1;
+                self.rooms[at].take(rate);
             }
         }
     }
 
-    /// Fills the region. False if more than `most` flows are open.
+    /// Fills the region. False if its links carry more than `most` flows.
     fn fill_region(&mut self, shares: &mut Shares, all: &mut [Flow], most: usize) -> bool {
         let repair = shares.fills;
         loop {
-            if self.open.len() > most {
+            if self.visits > most {
                 return false;
             }
             let pick = self.next_pick(shares);
@@ -251,8 +312,7 @@ impl Repairs {
                     self.open.push(slot);
                     self.join(slot, key, shares, all);
                 } else {
-                    let rate = shares.of_flows[slot as usize].rate;
-                    self.settle(slot, rate, shares, all);
+                    self.settle(slot, key.0, shares, all);
                 }
                 continue;
             }
@@ -260,13 +320,12 @@ impl Repairs {
             let (level, link) = pick;
             self.picks.push((link, level));
             for index in 0..shares.flows[link as usize].len() {
-                let (slot, _) = shares.flows[link as usize][index];
-                let share = &shares.of_flows[slot as usize];
-                if share.filled == repair {
+                let slot = shares.flows[link as usize][index].slot;
+                if shares.of_flows[slot as usize].filled == repair {
                     continue;
                 }
                 let flow = &mut all[slot as usize];
-                if flow.released != repair && share.key != pick {
+                if flow.released != repair && shares.key(slot) != pick {
                     flow.released = repair;
                     self.open.push(slot);
                     self.join(slot, pick, shares, all);
@@ -277,5 +336,15 @@ impl Repairs {
                 self.settle(slot, level, shares, all);
             }
         }
+    }
+}
+
+/// A flow has its rate from `link` from `now` on.
+fn turn(slot: u32, link: u32, shares: &mut Shares, all: &[Flow], services: &mut Services, now: u64) {
+    let flow = &all[slot as usize];
+    let before = shares.of_flows[slot as usize].bottleneck;
+    if before != link {
+        services.turn(slot, flow, (before, link), now);
+        shares.hold(slot, link, flow);
     }
 }

@@ -10,8 +10,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::least::LeastTree;
 use crate::params::{MILLION, Params};
-use crate::share::{Key, Level};
+use crate::share::{Flow, Key, Level, NO_LINK};
 
 /// \[ps\] No flow ends so late.
 pub(crate) const NEVER: u64 = u64::MAX;
@@ -69,8 +70,6 @@ struct Service {
     waiting: BinaryHeap<Reverse<Waiting>>,
     /// Length of that list at which those that have left are taken off.
     room: usize,
-    /// Distinguishes its head among the heads of all links from earlier ones.
-    version: u32,
     /// True if its head has to be found anew.
     is_stale: bool,
 }
@@ -103,8 +102,8 @@ pub(crate) struct Services {
     links: Vec<Service>,
     /// By slot.
     targets: Vec<Target>,
-    /// First ends of links: time \[ps\], link, version.
-    heads: BinaryHeap<Reverse<(u64, u32, u32)>>,
+    /// \[ps\] By link: its first end, or an earlier time.
+    heads: LeastTree,
     /// Links whose head has to be found anew.
     stale: Vec<u32>,
 }
@@ -115,7 +114,7 @@ impl Services {
             pace: Pace::new(params),
             links: (0..links).map(|_| Service::default()).collect(),
             targets: Vec::new(),
-            heads: BinaryHeap::new(),
+            heads: LeastTree::new(links),
             stale: Vec::new(),
         }
     }
@@ -140,15 +139,17 @@ impl Services {
         }
     }
 
-    /// A flow, of which `left` was left when it entered, has its rate from `link` from `now` on; before from `before`, if it
-    /// had a rate.
-    pub(crate) fn turn(&mut self, of: (u32, u32, u64), (before, link): (Option<u32>, u32), left: u128, now: u64) {
-        let (slot, source, number) = of;
+    /// A flow has its rate from `link` from `now` on; before from `before`, or from [`NO_LINK`] since it entered.
+    pub(crate) fn turn(&mut self, slot: u32, flow: &Flow, (before, link): (u32, u32), now: u64) {
+        let &Flow { source, number, left, .. } = flow;
         if self.targets.len() <= slot as usize {
             self.targets.resize(slot as usize + 1, Target::default());
         }
         let Target { target, change } = self.targets[slot as usize];
-        let left = before.map_or(left, |link| target.saturating_sub(self.links[link as usize].at(now)));
+        let left = match before {
+            NO_LINK => left,
+            link => target.saturating_sub(self.links[link as usize].at(now)),
+        };
         let service = &mut self.links[link as usize];
         let (target, change) = (service.at(now) + left, change.wrapping_add(1));
         self.targets[slot as usize] = Target { target, change };
@@ -185,32 +186,33 @@ impl Services {
     /// Finds the first end of a link.
     fn find_head(&mut self, link: u32) {
         let (targets, service) = (&self.targets, &mut self.links[link as usize]);
-        service.version = service.version.wrapping_add(1);
+        let mut end = NEVER;
         while let Some(&Reverse((target, _, _, slot, change))) = service.waiting.peek() {
             if targets[slot as usize].change == change {
-                let end = service.end(target, self.pace);
-                self.heads.push(Reverse((end, link, service.version)));
-                return;
+                end = service.end(target, self.pace);
+                break;
             }
             service.waiting.pop();
         }
+        self.heads.set(link as usize, end);
     }
 
     /// \[ps\] The first end; `None` if there is none.
     pub(crate) fn next_end(&mut self) -> Option<u64> {
-        while let Some(&Reverse((end, link, version))) = self.heads.peek() {
-            let service = &self.links[link as usize];
+        loop {
+            let end = self.heads.least();
+            if end == NEVER {
+                return None;
+            }
+            // The flow of the first end may have left the link.
+            let link = self.heads.first();
             let is_there =
                 |&Reverse((_, _, _, slot, change)): &Reverse<Waiting>| self.targets[slot as usize].change == change;
-            if service.version == version && service.waiting.peek().is_some_and(is_there) {
-                return Some(end).filter(|&end| end < NEVER);
+            if self.links[link].waiting.peek().is_some_and(is_there) {
+                return Some(end);
             }
-            self.heads.pop();
-            if service.version == version {
-                self.find_head(link);
-            }
+            self.find_head(link as u32);
         }
-        None
     }
 
     /// Takes the flows that end at `now`, which is not before the first end, in the order of sources and messages: source,
@@ -218,10 +220,9 @@ impl Services {
     pub(crate) fn take_ended(&mut self, now: u64) -> Vec<(u32, u64, u32)> {
         let mut ended = Vec::new();
         while self.next_end().is_some_and(|end| end <= now) {
-            let Some(Reverse((_, link, _))) = self.heads.pop() else { break };
-            let pace = self.pace;
+            let (link, pace) = (self.heads.first(), self.pace);
             loop {
-                let service = &mut self.links[link as usize];
+                let service = &mut self.links[link];
                 let Some(&Reverse((target, source, number, slot, change))) = service.waiting.peek() else { break };
                 let is_there = self.targets[slot as usize].change == change;
                 if is_there && service.end(target, pace) > now {
@@ -233,7 +234,7 @@ impl Services {
                     self.leave(slot);
                 }
             }
-            self.find_head(link);
+            self.find_head(link as u32);
         }
         ended.sort_unstable();
         ended

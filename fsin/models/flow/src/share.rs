@@ -28,7 +28,10 @@ pub(crate) type Level = u64;
 pub(crate) type Key = (Level, u32);
 
 /// The key of a flow without a rate.
-pub(crate) const OPEN: Key = (Level::MAX, u32::MAX);
+pub(crate) const OPEN: Key = (Level::MAX, NO_LINK);
+
+/// In place of a link.
+pub(crate) const NO_LINK: u32 = u32::MAX;
 
 /// A flow under way.
 #[derive(Clone, Default, Debug)]
@@ -68,9 +71,9 @@ const BESIDE: usize = 8;
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) struct Share {
-    /// Where the flow got its rate.
-    pub(crate) key: Key,
-    /// \[2^-50 bytes/ns\] Its rate.
+    /// The link at which the flow got its rate, which is the level of that link; [`NO_LINK`] without a rate. Set by repairs.
+    pub(crate) bottleneck: u32,
+    /// \[2^-50 bytes/ns\] Its rate; where the bottleneck is set, its rate before it had one.
     pub(crate) rate: u64,
     /// The fill in which it got its rate last. It is looked at from each of the flow's links.
     pub(crate) filled: u64,
@@ -81,16 +84,13 @@ pub(crate) struct Share {
 const _: () = assert!(size_of::<Share>() == 64);
 
 impl Share {
-    /// In place of a link: the path has no more.
-    const END: u32 = u32::MAX;
-
     /// No share, of no path.
-    pub(crate) const NONE: Self = Self { key: OPEN, rate: 0, filled: 0, links: [Self::END; BESIDE] };
+    pub(crate) const NONE: Self = Self { bottleneck: NO_LINK, rate: 0, filled: 0, links: [NO_LINK; BESIDE] };
 
     /// Forgets where the flow got its rate: its path is another one.
     pub(crate) fn open(&mut self, uses: &[Use]) {
-        self.key = OPEN;
-        self.links = [Self::END; BESIDE];
+        self.bottleneck = NO_LINK;
+        self.links = [NO_LINK; BESIDE];
         if uses.len() <= BESIDE {
             for (link, of) in self.links.iter_mut().zip(uses) {
                 *link = of.link;
@@ -101,11 +101,24 @@ impl Share {
     /// Passes each link of the path of `flow` to `each`.
     #[inline(always)]
     pub(crate) fn each_link(&self, flow: &Flow, each: impl FnMut(usize)) {
-        if self.links[0] == Self::END {
+        if self.links[0] == NO_LINK {
             return flow.uses.iter().map(|of| of.link as usize).for_each(each);
         }
-        self.links.iter().take_while(|&&link| link != Self::END).map(|&link| link as usize).for_each(each);
+        self.links.iter().take_while(|&&link| link != NO_LINK).map(|&link| link as usize).for_each(each);
     }
+}
+
+/// A flow on one of its links.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OnLink {
+    /// Its slot.
+    pub(crate) slot: u32,
+    /// Number of the use.
+    index: u32,
+    /// The other link of its path if that has two, else [`NO_LINK`]: a fill of such flows reads nothing else of them.
+    pub(crate) other: u32,
+    /// True if there is another link, and the flow has its rate from this one.
+    pub(crate) is_bottleneck: bool,
 }
 
 /// The law by which links are divided.
@@ -206,10 +219,12 @@ pub(crate) const fn taken(rate: u64, share: u64) -> u64 {
 pub(crate) struct Shares {
     law: Law,
     pub(crate) capacities: Vec<u64>,
-    /// By link: its flows, and for each the number of the use.
-    pub(crate) flows: Vec<Vec<(u32, u32)>>,
+    /// By link: its flows.
+    pub(crate) flows: Vec<Vec<OnLink>>,
+    /// Sum of the lengths of these lists.
+    pub(crate) uses: usize,
     /// By link, while rates are computed: what is left.
-    pub(crate) rest: Vec<u64>,
+    rest: Vec<u64>,
     /// By link, while rates are computed: what flows without a rate use per level.
     sums: Vec<u128>,
     /// Links whose level may be the least, with a level that is not above theirs.
@@ -241,6 +256,7 @@ impl Shares {
         Self {
             law,
             flows: vec![Vec::new(); links],
+            uses: 0,
             rest: vec![0; links],
             sums: vec![0; links],
             queue: BinaryHeap::new(),
@@ -260,23 +276,52 @@ impl Shares {
     /// Adds a flow to its links.
     pub(crate) fn enter(&mut self, slot: u32, flow: &mut Flow) {
         self.changes.entered.push(slot);
+        self.uses += flow.uses.len();
         flow.places.clear();
         for (index, of) in (0_u32..).zip(&flow.uses) {
+            let other = if flow.uses.len() == 2 { flow.uses[1 - index as usize].link } else { NO_LINK };
             let flows = &mut self.flows[of.link as usize];
             flow.places.push(flows.len() as u32);
-            flows.push((slot, index));
+            flows.push(OnLink { slot, index, other, is_bottleneck: false });
+        }
+    }
+
+    /// A flow has its rate from `link`.
+    pub(crate) fn hold(&mut self, slot: u32, link: u32, flow: &Flow) {
+        self.of_flows[slot as usize].bottleneck = link;
+        if let ([_, _], &[first, second]) = (&flow.uses[..], &flow.places[..]) {
+            for (of, place) in flow.uses.iter().zip([first, second]) {
+                self.flows[of.link as usize][place as usize].is_bottleneck = of.link == link;
+            }
+        }
+    }
+
+    /// Where a flow got its rate.
+    pub(crate) fn key(&self, slot: u32) -> Key {
+        match self.of_flows[slot as usize].bottleneck {
+            NO_LINK => OPEN,
+            link => (self.picked[link as usize], link),
+        }
+    }
+
+    /// \[2^-50 bytes/ns\] The rate of a flow; without one, the rate before.
+    pub(crate) fn rate(&self, slot: u32) -> u64 {
+        match self.key(slot) {
+            OPEN => self.of_flows[slot as usize].rate,
+            (level, _) => level,
         }
     }
 
     /// Takes a flow off its links.
     pub(crate) fn leave(&mut self, slot: u32, all: &mut [Flow]) {
+        self.uses -= all[slot as usize].uses.len();
         for index in 0..all[slot as usize].uses.len() {
             let (link, place) = (all[slot as usize].uses[index].link, all[slot as usize].places[index]);
             self.changes.links.push(link);
             let flows = &mut self.flows[link as usize];
             flows.swap_remove(place as usize);
-            if let Some(&(moved, at)) = flows.get(place as usize) {
-                all[moved as usize].places[at as usize] = place;
+            if let Some(moved) = flows.get(place as usize) {
+                all[moved.slot as usize].places[moved.index as usize] = place;
             }
         }
     }
@@ -327,16 +372,16 @@ impl Shares {
             }
             if let Some((_, slot)) = bounds.next_if(|&(bound, _)| bound < level) {
                 let bound = all[slot as usize].bound;
-                self.fix(slot, bound, (level, u32::MAX), all, &mut changed);
+                self.fix(slot, bound, all, &mut changed);
                 self.queue.push(Reverse((level, link)));
                 continue;
             }
             floor = level;
             self.picked[at] = level;
             for index in 0..self.flows[at].len() {
-                let (slot, _) = self.flows[at][index];
+                let slot = self.flows[at][index].slot;
                 let rate = self.law.rate(level, &all[slot as usize]).min(all[slot as usize].bound);
-                self.fix(slot, rate, (level, link), all, &mut changed);
+                self.fix(slot, rate, all, &mut changed);
             }
             // What rounding leaves of the sum is nothing.
             self.sums[at] = 0;
@@ -344,20 +389,12 @@ impl Shares {
     }
 
     /// Gives a flow its rate, unless it has one in this fill.
-    fn fix(
-        &mut self,
-        slot: u32,
-        rate: u64,
-        key: Key,
-        all: &mut [Flow],
-        changed: &mut impl FnMut(u32, &mut Flow, [u64; 2]),
-    ) {
+    fn fix(&mut self, slot: u32, rate: u64, all: &mut [Flow], changed: &mut impl FnMut(u32, &mut Flow, [u64; 2])) {
         let share = &mut self.of_flows[slot as usize];
         if std::mem::replace(&mut share.filled, self.fills) == self.fills {
             return;
         }
         let flow = &mut all[slot as usize];
-        share.key = key;
         let before = std::mem::replace(&mut share.rate, rate);
         for of in &flow.uses {
             let at = of.link as usize;

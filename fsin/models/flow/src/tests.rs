@@ -57,8 +57,12 @@ fn drawn(case: u64) -> (String, Params, Vec<(u64, Message)>) {
     (spec, params, messages)
 }
 
-/// All deliveries of a network to which messages are given in this order, with the digest.
-fn run(network: &mut Flows, messages: &[(u64, Message)], mut look: impl FnMut(&Flows)) -> (Vec<Delivery>, u64) {
+/// All deliveries of a network to which messages are given in this order, with the digest, and its figures.
+fn run(
+    network: &mut Flows,
+    messages: &[(u64, Message)],
+    mut look: impl FnMut(&Flows),
+) -> (Vec<Delivery>, u64, Vec<f64>) {
     let (mut deliveries, mut notices) = (Vec::new(), Notices::default());
     let mut next = messages.iter().peekable();
     loop {
@@ -71,7 +75,7 @@ fn run(network: &mut Flows, messages: &[(u64, Message)], mut look: impl FnMut(&F
         look(network);
         if next.peek().is_none() && Network::in_flight(network) == 0 {
             let digest = Network::recorder_mut(network).digest();
-            return (deliveries, digest);
+            return (deliveries, digest, Engine::figures(network).into_iter().map(|(_, value)| value).collect());
         }
     }
 }
@@ -85,6 +89,8 @@ fn check(cases: std::ops::Range<u64>) {
         assert_eq!(expected.0.len(), messages.len(), "case {case}");
         let found = run(&mut build(false), &messages, Flows::check_capacities);
         assert_eq!(found, expected, "case {case}: {spec} {params:?}");
+        let found = run(&mut build(false).always_repair(), &messages, Flows::check_capacities);
+        assert_eq!(found, expected, "case {case}, repaired: {spec} {params:?}");
         // Messages of different sources in another order: their numbers at each source are the same.
         let mut shuffled = messages.clone();
         shuffled.sort_by_key(|(start, message)| (*start, u32::MAX - message.source.0, message.id));
@@ -116,7 +122,7 @@ fn every_fairness_keeps_within_the_capacity_of_links() {
                 for cross_millionths in [0, 50_000] {
                     let weighted = Params { fairness, paths, cross_millionths, weight_bytes: 20_537, ..params.clone() };
                     let mut network = Flows::new(&topology, &weighted, false).unwrap();
-                    let (deliveries, _) = run(&mut network, &messages, Flows::check_capacities);
+                    let (deliveries, ..) = run(&mut network, &messages, Flows::check_capacities);
                     assert_eq!(deliveries.len(), messages.len(), "case {case}: {weighted:?}");
                 }
             }
@@ -161,8 +167,9 @@ fn engines_agree_about_links_that_fail() {
         let build = |is_reference| Flows::new(&topology, &params, is_reference).unwrap();
         let mut reference = build(true);
         let expected = run(&mut reference, &messages, Flows::check_capacities);
-        let found = run(&mut build(false), &messages, Flows::check_capacities);
-        assert_eq!(found, expected, "case {case}: {spec} {params:?}");
+        for network in [&mut build(false), &mut build(false).always_repair()] {
+            assert_eq!(run(network, &messages, Flows::check_capacities), expected, "case {case}: {spec} {params:?}");
+        }
         let counts = Network::settled(&mut reference).recorder.totals();
         assert_eq!(counts.generated, counts.received + counts.dropped, "case {case}");
         assert_eq!(counts.injected, counts.received + counts.dropped_inside, "case {case}");
@@ -207,7 +214,7 @@ fn flows_take_other_paths_with_what_is_left_of_them() {
         };
         let mut network = Flows::new(&topology, &params, false).unwrap();
         let messages: Vec<(u64, Message)> = messages.iter().map(|&message| (0, message)).collect();
-        let (deliveries, _) = run(&mut network, &messages, Flows::check_capacities);
+        let (deliveries, ..) = run(&mut network, &messages, Flows::check_capacities);
         let times = deliveries.iter().map(|delivery| (delivery.message.id, delivery.delivered.0 / 1000));
         (times.collect::<Vec<_>>(), Network::settled(&mut network).recorder.totals().dropped)
     };
