@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -15,8 +16,14 @@ use tests::keys::VALUES;
 use trgen::catalog::ErrorKind;
 use trgen::phrase::Plain;
 
+/// A setting with its value.
+type Word = (&'static str, &'static str);
+
 /// Settings, each with its value.
-type Words = &'static [(&'static str, &'static str)];
+type Words = &'static [Word];
+
+/// Runs without the setting under test, by their settings: each is run once. An error if the settings are refused.
+type Bases = HashMap<Vec<Word>, Result<Found, String>>;
 
 /// Where the value of a key is set.
 const FLAG: Origin = Origin::Flag;
@@ -238,14 +245,17 @@ enum Effect {
 fn effect(
     model: &ModelFamily,
     folder: &Path,
-    words: &[(&str, &str)],
+    bases: &mut Bases,
+    words: &[Word],
     name: &str,
     value: &str,
 ) -> Result<Effect, String> {
-    let before = Experiment::resolve(settings(model, folder, words, None));
-    let before = before.map(|experiment| run(&experiment));
+    let before = &*bases.entry(words.to_vec()).or_insert_with(|| {
+        let base = Experiment::resolve(settings(model, folder, words, None));
+        base.map(|experiment| run(&experiment)).map_err(|refused| refused.to_string())
+    });
     let after = Experiment::resolve(settings(model, folder, words, Some((name, value, FLAG))));
-    let refused = match (before.as_ref(), after) {
+    let refused = match (before, after) {
         (Err(error), Err(_)) => return Err(format!("the base is refused: {error}")),
         (Err(_), Ok(_)) => return Ok(Effect::Changes),
         (Ok(before), Ok(experiment)) => match run(&experiment) {
@@ -297,7 +307,7 @@ fn every_key_has_another_value_here() {
 fn check(name: &str) {
     let folder = files();
     let model = MODELS.rows().iter().find(|model| model.component.name == name).unwrap();
-    let mut ignored = Vec::new();
+    let (mut ignored, mut bases) = (Vec::new(), Bases::new());
     let is_wire = model.component.name == "loggops";
     // In calm modes a key may rightly show nothing: one mode of each kind of workload must show it.
     let is_of_tasks =
@@ -311,11 +321,11 @@ fn check(name: &str) {
         for (name, values) in VALUES {
             let mut calm = Vec::new();
             let mut acts = false;
-            let mut tried = |mode: &str, words: &[(&str, &str)]| {
+            let mut tried = |mode: &str, words: &[Word]| {
                 let found: Vec<Effect> = values
                     .iter()
                     .filter_map(|value| {
-                        let found = effect(model, folder.path(), words, name, value);
+                        let found = effect(model, folder.path(), &mut bases, words, name, value);
                         found.map_err(|why| ignored.push(format!("{mode}: {name} {value}: {why}"))).ok()
                     })
                     .collect();

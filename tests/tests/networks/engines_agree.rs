@@ -157,7 +157,7 @@ fn programs() -> impl Strategy<Value = (Setup, Program, Pace)> {
         "waterfall",
     ]);
     let pace = (1u64..=5_000, prop::sample::select(vec![0.0, 0.37, 1.0]));
-    (networks(24), (wide_routers(), 0usize..=5), kernels, 0u64..=3_000, 0u64..=100_000, pace).prop_map(
+    (networks(24), (wide_routers(), 0usize..=5), kernels, 0u64..=1_000, 0u64..=100_000, pace).prop_map(
         |((topology, ways), (params, more), kernel, bytes, compute, (cycle, compute_scale))| {
             // A bubble that prevents deadlock; the synthetic cases compare deadlocks.
             let queue_packets = params.queue_packets.max(2);
