@@ -344,14 +344,14 @@ fn heads_do_not_look_at_ownership() {
         (&mesh, Some(0.3822), None),
     ];
     let plan = BatchPlan { warmup: BEGIN, max_conv_time: 0, ..BatchPlan::default() };
-    let jobs: Vec<(usize, u64)> = (0..cases.len()).flat_map(|case| (1..=6).map(move |seed| (case, seed))).collect();
+    let jobs: Vec<(usize, u64)> = (0..cases.len()).flat_map(|case| (1..=12).map(move |seed| (case, seed))).collect();
     let found = parallel(&jobs, |&(case, seed)| {
         let outcome = cases[case].0.clone().seed(seed).batch(&plan);
         let accepted = accepted_load(&outcome, cases[case].0.params.packet_phits);
         (accepted, outcome.measured.latency.moments().mean().expect("packets arrive"))
     });
-    for (&(setup, accepted, delay), ours) in cases.iter().zip(found.chunks_exact(6)) {
-        let mean = |figure: fn(&(f64, f64)) -> f64| ours.iter().map(figure).sum::<f64>() / 6.0;
+    for (&(setup, accepted, delay), ours) in cases.iter().zip(found.chunks_exact(12)) {
+        let mean = |figure: fn(&(f64, f64)) -> f64| ours.iter().map(figure).sum::<f64>() / 12.0;
         for (ours, original) in [(mean(|one| one.0), accepted), (mean(|one| one.1), delay)] {
             let Some(original) = original else { continue };
             let difference = (ours - original) / original;
