@@ -243,7 +243,7 @@ fn soak(cycles: u64, seeds: &[u64]) {
 
 #[test]
 fn no_routing_of_any_model_deadlocks_in_any_topology_at_full_load() {
-    soak(2000, &[1]);
+    soak(4000, &[1]);
 }
 
 #[test]
