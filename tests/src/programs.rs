@@ -4,8 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::setup::checked;
 use fsin::couple::{Coupled, Failure};
-use fsin::engine::reference::Reference;
-use fsin::network::Network;
+use fsin::engine::fast;
 use fsin::router::RouterParams;
 use fsin::run::{Outcome, to_end};
 use fsin::topology;
@@ -85,13 +84,13 @@ impl Replayed {
     pub fn of(program: Program, network: &str, params: RouterParams, compute_scale: f64) -> Self {
         let topology = topology::parse(network, 2).unwrap_or_else(|refusal| panic!("{network}: {refusal}"));
         let checked = checked(&params, &*topology);
-        let mut network = Reference::new(topology, checked);
+        let mut network = fast::build(topology, checked, 1).expect("networks of tests are small");
         let placement: Vec<NodeId> = (0..program.tasks.len()).map(NodeId::at).collect();
         let pace = Pace { cycle: Clock::whole(CYCLE.0), compute_scale };
         let replay = Replay::new(program, &placement, network.nodes(), pace);
         let mut watched = Watched { replay: replay.unwrap_or_else(|error| panic!("{error}")), deliveries: Vec::new() };
         let stop = AtomicBool::new(false);
-        let outcome = to_end(&mut Coupled::new(&mut watched, &mut network, &stop), Cycle::NEVER, &mut |_| {});
+        let outcome = to_end(&mut Coupled::new(&mut watched, &mut *network, &stop), Cycle::NEVER, &mut |_| {});
         Self { outcome, report: watched.replay.report(), deliveries: watched.deliveries }
     }
 

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use tests::command::binary;
 use tests::pages::{Block, Fate, blocks, pages, sessions, shell};
+use tests::parallel::parallel;
 use tests::pty::Terminal;
 use tests::shared::workspace;
 
@@ -63,34 +64,40 @@ fn follow(folder: &Path, place: &str, block: &Block, compare: bool) {
     }
 }
 
-/// Follows all pages; long blocks only if `long`.
-fn follow_all(long: bool) {
-    let book = workspace().join("docs/book");
-    let (mut run, mut later, mut not) = (0, 0, 0);
-    println!("{:<44} {:>4} {:>5} {:>8}", "page", "run", "long", "not run");
-    for path in all() {
-        let page = read(&path);
-        let name = path.strip_prefix(workspace()).unwrap().display().to_string();
-        let found = blocks(&page);
-        let of = |wanted: fn(&Fate) -> bool| found.iter().filter(|block| wanted(&block.fate)).count();
-        let counts =
-            [of(|fate| *fate == Fate::Run), of(|fate| *fate == Fate::Long), of(|fate| matches!(fate, Fate::Not(_)))];
-        if found.is_empty() {
-            continue;
-        }
-        println!("{name:<44} {:>4} {:>5} {:>8}", counts[0], counts[1], counts[2]);
-        (run, later, not) = (run + counts[0], later + counts[1], not + counts[2]);
-        let folder = tempfile::tempdir().unwrap();
-        for block in &found {
-            let place = format!("{name}:{}", block.line);
-            match &block.fate {
-                Fate::Not(why) => println!("    not run, line {}: {why}", block.line),
-                Fate::Long if !long => {}
-                // Long blocks need the output of earlier blocks of the page.
-                Fate::Run | Fate::Long => follow(folder.path(), &place, block, path.starts_with(&book)),
+/// Follows a page; long blocks only if `long`. Returns how many blocks are run, long and not run, and says which are not.
+fn follow_page(path: &Path, long: bool) -> ([usize; 3], String) {
+    let name = path.strip_prefix(workspace()).unwrap().display().to_string();
+    let found = blocks(&read(path));
+    let of = |wanted: fn(&Fate) -> bool| found.iter().filter(|block| wanted(&block.fate)).count();
+    let counts =
+        [of(|fate| *fate == Fate::Run), of(|fate| *fate == Fate::Long), of(|fate| matches!(fate, Fate::Not(_)))];
+    let mut said = format!("{name:<44} {:>4} {:>5} {:>8}\n", counts[0], counts[1], counts[2]);
+    let folder = tempfile::tempdir().unwrap();
+    for block in &found {
+        let place = format!("{name}:{}", block.line);
+        match &block.fate {
+            Fate::Not(why) => said += &format!("    not run, line {}: {why}\n", block.line),
+            Fate::Long if !long => {}
+            // Long blocks need the output of earlier blocks of the page.
+            Fate::Run | Fate::Long => {
+                follow(folder.path(), &place, block, path.starts_with(workspace().join("docs/book")));
             }
         }
     }
+    (counts, said)
+}
+
+/// Follows all pages, on all cores; long blocks only if `long`.
+fn follow_all(long: bool) {
+    let mut sums = [0; 3];
+    println!("{:<44} {:>4} {:>5} {:>8}", "page", "run", "long", "not run");
+    for (counts, said) in parallel(&all(), |path| follow_page(path, long)) {
+        if counts != [0; 3] {
+            print!("{said}");
+        }
+        (0..3).for_each(|at| sums[at] += counts[at]);
+    }
+    let [run, later, not] = sums;
     println!("{:<44} {run:>4} {later:>5} {not:>8}", "all");
     assert!(run > 100 && not < 30, "most commands are run: {run} of {}", run + later + not);
 }

@@ -202,7 +202,7 @@ fn packets_keep_out_of_escape_routes_that_are_cut() {
             let mut network = fast::build(setup.shape(), setup.checked(), 1).expect("networks are small");
             let mut source = setup.source();
             let stop = AtomicBool::new(false);
-            let outcome = fixed(&mut Coupled::new(&mut source, &mut *network, &stop), CYCLES / 5, &mut |_| {});
+            let outcome = fixed(&mut Coupled::new(&mut source, &mut *network, &stop), CYCLES / 10, &mut |_| {});
             assert!(outcome.complete && outcome.failure.is_none(), "{setup:?}: {:?}", outcome.failure);
         }
     }

@@ -70,7 +70,10 @@ fn adversarial_traffic_on_dragonflies() {
     ] {
         let saturation = |routing, vcs| {
             let setup = Setup::new(topology, routing, vcs).pattern(&format!("groupshift({nodes},1)")).load(1.0);
-            accepted_load(&setup.batch(&plan()), setup.params.packet_phits)
+            accepted_load(
+                &setup.batch(&BatchPlan { samples: 2, max_conv_time: 0, ..plan() }),
+                setup.params.packet_phits,
+            )
         };
         let minimal = saturation(Routing::DragonflyMinimal, 2);
         println!("{topology} minimal: {minimal:.3}");
