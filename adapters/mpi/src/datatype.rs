@@ -333,7 +333,12 @@ impl Type {
         let mut runs: Vec<Run> = Vec::new();
         let (mut size, mut lower, mut upper) = (0, i64::MAX, i64::MIN);
         let mut push = |run: Run| match runs.last_mut() {
-            Some(last) if last.basic == run.basic && last.offset.wrapping_add(last.length) == run.offset => {
+            // Each run of a pair stays a number of its own: `external32` and the count of elements ask for its width.
+            Some(last)
+                if last.basic == run.basic
+                    && last.offset.wrapping_add(last.length) == run.offset
+                    && !matches!(kind(run.basic), Some(Pair(..))) =>
+            {
                 last.length = last.length.saturating_add(run.length);
             }
             _ if run.length == 0 => {}

@@ -20,6 +20,7 @@ fn width(basic: c_int, length: i64) -> Width {
     const LONG: c_int = 0x4c00_0807;
     const UNSIGNED_LONG: c_int = 0x4c00_0808;
     const WCHAR: c_int = 0x4c00_040e;
+    const LONG_INT: c_int = 0x8c00_0002_u32 as c_int;
     let size = (basic >> 8 & 0xff) as usize;
     let same = |here: usize| Width { here, outside: here, is_signed: false };
     match (basic, kind(basic)) {
@@ -27,7 +28,8 @@ fn width(basic: c_int, length: i64) -> Width {
         (UNSIGNED_LONG, _) => Width { here: 8, outside: 4, is_signed: false },
         (WCHAR, _) => Width { here: 4, outside: 2, is_signed: false },
         (_, Some(Basic::Complex | Basic::ExtendedComplex)) => same(size / 2),
-        // Each run of a pair is a number.
+        // Each run of a pair is a number; the first of `MPI_LONG_INT` is an `MPI_LONG`.
+        (LONG_INT, _) if length == 8 => Width { here: 8, outside: 4, is_signed: true },
         (_, Some(Basic::Pair(..))) => same(length as usize),
         (_, Some(Basic::Twins(_, each))) => same(each as usize),
         (_, Some(Basic::Bytes)) | (_, None) => same(1),
@@ -82,7 +84,7 @@ pub(crate) fn read(ty: &Type, count: i64, from: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::{bytes, read, write};
-    use crate::datatype::Types;
+    use crate::datatype::{Made, Type, Types};
 
     #[test]
     fn numbers_are_turned_round_and_come_back() {
@@ -99,6 +101,26 @@ mod tests {
             assert_eq!(bytes(&ty, 1), outside.len() as u64, "{handle:#x}");
             assert_eq!(write(&ty, 1, &here), outside, "{handle:#x}");
             assert_eq!(read(&ty, 1, &outside), here, "{handle:#x}");
+        }
+    }
+
+    /// By hand, from the standard's table: two pairs are four numbers, the first byte of each first, without padding.
+    #[test]
+    fn pairs_that_touch_stay_numbers() {
+        let types = Types::new();
+        let floats = [1.0_f32.to_le_bytes(), 2_i32.to_le_bytes(), (-2.0_f32).to_le_bytes(), (-1_i32).to_le_bytes()];
+        let longs =
+            [&[3, 0, 0, 0, 0, 0, 0, 0][..], &[4, 0, 0, 0], &[0xfe, 255, 255, 255, 255, 255, 255, 255], &[5, 0, 0, 0]];
+        for (handle, here, outside) in [
+            (0x8c00_0000_u32, floats.concat(), [0x3f80_0000_u32, 2, 0xc000_0000, 0xffff_ffff]),
+            (0x8c00_0002, longs.concat(), [3, 4, 0xffff_fffe, 5]),
+        ] {
+            let pair = types.get(handle as i32).unwrap();
+            let two = Type::compose(&[(0, 2, &pair)], Made::default());
+            let outside = outside.map(u32::to_be_bytes).concat();
+            assert_eq!(bytes(&two, 1), 16, "{handle:#x}");
+            assert_eq!(write(&two, 1, &here), outside, "{handle:#x}");
+            assert_eq!(read(&two, 1, &outside), here, "{handle:#x}");
         }
     }
 }

@@ -24,8 +24,8 @@
 //!   receiver, in a call, has answered.
 //! - The two sides of a rendezvous answer while they are in a call of MPI, not while they compute: as MPICH without a
 //!   thread of its own for progress.
-//! - Matching and copying take no time beyond the declared overheads, except that an unsuccessful test or probe takes
-//!   `world::POLL`.
+//! - Matching and copying take no time beyond the declared overheads, except that an unsuccessful test or probe, and
+//!   `MPI_Win_sync`, take `world::POLL`.
 //! - Data of a collective may travel in an earlier message of the collective than in MPICH, but the result is visible
 //!   to the program only when all messages of its own rank have arrived: sizes and times of messages are those of the
 //!   algorithm. A reduction combines contributions in the order of a fixed binary tree over ranks, on any network and

@@ -32,8 +32,8 @@ use crate::spans::{self, Doing, Spans};
 use crate::table::Table;
 use crate::window::{Landing, Windows};
 
-/// \[ps\] Virtual time that an unsuccessful test or probe takes, so that a program that polls reaches the time of the
-/// event.
+/// \[ps\] Virtual time that an unsuccessful test or probe and `MPI_Win_sync` take, so that a program that polls reaches
+/// the time of the event.
 pub(crate) const POLL: u64 = 100_000;
 
 /// Begins the operation of a persistent request and returns the request of that operation.

@@ -367,6 +367,8 @@ mpi! {
     fn MPI_Win_sync(win: I) {
         world.windows.get(win)?;
         waiting::poll(world);
+        // A program may call it in a loop until a value appears in the window: time must pass.
+        world.pay(POLL);
         Ok(())
     }
     fn MPI_Win_set_name(win: I, name: *const c_char) { world.windows.get_mut(win)?.name = text(name); Ok(()) }
