@@ -251,7 +251,7 @@ fn files_of_other_programs_are_named() {
         (",source,target\n0,a,b\n", "a column has no name", "index=False"),
         ("a,b\nb,c\n", "no columns source and target", "names of the columns"),
         ("u,v\nv,w\n", "`v` is a node here, and the name of a column", "names of the columns"),
-        ("u,v,capacity\na,b,10\n", "no data rate with its unit", "10Gb/s"),
+        ("u,v,capacity\na,b,10\n", "no data rate above 0", "10Gb/s"),
         ("u v {'weight': 3}\n", "weight", "leave it out"),
     ] {
         fs::write(folder.path().join("net"), text).unwrap();

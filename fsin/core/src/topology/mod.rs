@@ -380,7 +380,7 @@ mod tests {
             ("rrg:s=5000,d=4,p=1", 2, "4096"),
             ("graph", 2, "graph:net.txt,endpoints=4"),
             ("graph:net.txt,endpoints=many", 2, "graph:net.txt,endpoints=4"),
-            ("graph:/no/such/file", 2, "path of a list of links"),
+            ("graph:/no/such/file", 2, "path of a file of a network"),
         ] {
             let refusal = parse(spec, ways).unwrap_err();
             assert!(refusal.remedy().to_string().contains(expected), "{spec}: {refusal}: {}", refusal.remedy());

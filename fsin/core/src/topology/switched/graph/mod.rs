@@ -207,7 +207,7 @@ fn parse(words: &str) -> Result<Switched, SpecError> {
         SpecError::new(
             ErrorKind::Unreadable,
             format!("the file of `{spec}` cannot be read: {why}"),
-            "give the path of a list of links",
+            "give the path of a file of a network: fsin explain graph",
         )
     };
     if let Some((name, _)) = path.rsplit_once(',').and_then(|(_, last)| last.split_once('='))
