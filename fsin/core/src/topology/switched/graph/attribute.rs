@@ -178,7 +178,13 @@ pub(super) fn misread(places: &Places<'_>, item: Item, key: &Word<'_>, value: &W
 /// The value of a rate.
 pub(super) fn rate(places: &Places<'_>, key: &Word<'_>, value: &Word<'_>) -> Result<u64, SpecError> {
     parse_rate(&value.text).filter(|&rate| rate > 0).ok_or_else(|| {
-        misread(places, Item::Edge, key, value, "no data rate above 0 of whole bits a second with its unit (b/s, kb/s, Mb/s, Gb/s, Tb/s)")
+        misread(
+            places,
+            Item::Edge,
+            key,
+            value,
+            "no data rate above 0 of whole bits a second with its unit (b/s, kb/s, Mb/s, Gb/s, Tb/s)",
+        )
     })
 }
 
@@ -199,7 +205,8 @@ pub(super) fn delay(places: &Places<'_>, key: &Word<'_>, value: &Word<'_>) -> Re
     }
     let span: String = text.split_whitespace().collect();
     let span = trgen::units::parse_span(&span);
-    span.map(Delay::Time).ok_or_else(|| refused("no time of 0 or more with its unit (ps, ns, us, ms, s), and no number of cycles"))
+    span.map(Delay::Time)
+        .ok_or_else(|| refused("no time of 0 or more with its unit (ps, ns, us, ms, s), and no number of cycles"))
 }
 
 /// The value of a number.
