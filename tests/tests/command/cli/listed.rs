@@ -204,7 +204,8 @@ fn every_model_runs_every_topology_with_its_default_routing_and_every_routing_th
 fn soak(cycles: u64, seeds: &[u64]) {
     let folder = folder_with_files();
     let (mut failed, mut runs, mut deadlocks) = (Vec::new(), 0, 0);
-    for model in MODELS.rows() {
+    // Flows hold no buffers while they wait.
+    for model in MODELS.rows().iter().filter(|model| model.component.name != "flow") {
         let name = model.component.name;
         for one in (model.routings)() {
             for topology in &one.topologies {
