@@ -29,6 +29,12 @@ pub fn all_routings() -> Vec<Routing> {
     Routing::ALL.iter().copied().filter(|routing| !routing.is_for_switches() && !routing.is_of_table()).collect()
 }
 
+/// Those of them whose packets take minimal routes.
+#[must_use]
+pub fn minimal_routings() -> Vec<Routing> {
+    all_routings().into_iter().filter(|routing| !routing.goes_round()).collect()
+}
+
 /// Every routing for this network of switches, with the least number of channels that it needs.
 ///
 /// # Panics

@@ -13,7 +13,7 @@ use tests::every_cycle::every_cycle;
 use tests::parallel::parallel;
 use tests::programs::{Replayed, compute, irecv, recv, send, wait};
 use tests::setup::Setup;
-use tests::strategies::{all_routings, fitted, fixed_cases, grids, routers, setups};
+use tests::strategies::{fitted, fixed_cases, grids, minimal_routings, routers, setups};
 use trgen::trace::program::Program;
 use trgen::{Cycle, Delivery, Message, Next, NodeId, Outbox, SourceError, TrGen};
 
@@ -56,7 +56,7 @@ proptest! {
     /// again behaves like a new one.
     #[test]
     fn a_packet_alone_takes_hops_plus_length_minus_one((topology, ways) in grids(96), params in routers()) {
-        for routing in all_routings() {
+        for routing in minimal_routings() {
             let shape = fsin::topology::parse(&topology, ways).expect("grids can be built");
             let params = fitted(RouterParams { routing, ..params.clone() }, &*shape, params.vcs / 2);
             let base = Setup::new(&topology, params.routing, params.vcs).load(0.0);
@@ -138,7 +138,7 @@ fn fit(setup: Setup, more: usize) -> Setup {
 
 #[test]
 fn another_seed_gives_another_run() {
-    for routing in all_routings() {
+    for routing in minimal_routings() {
         let setup = fit(Setup::new("torus:4x4", routing, 3), 1);
         let digests = [1, 2].map(|seed| setup.clone().seed(seed).fixed(1_000).digest);
         assert_ne!(digests[0], digests[1], "{}", routing.name());
@@ -200,7 +200,7 @@ fn without_a_bubble_a_saturated_torus_ends_in_a_cyclic_wait() {
 
 #[test]
 fn a_bubble_of_two_keeps_a_saturated_torus_going() {
-    let jobs: Vec<Setup> = all_routings()
+    let jobs: Vec<Setup> = minimal_routings()
         .into_iter()
         .flat_map(|routing| (1..=3).flat_map(move |seed| saturated_tori(routing, seed, 2)))
         .collect();
