@@ -34,7 +34,7 @@ static YX: Row = Row {
         source: "fsin's book",
     },
     aliases: &[],
-    serves: Serves::Grids,
+    serves: Serves::Meshes,
     policy: ChannelPolicy::Free,
     why: "",
     choice: Choice::One,

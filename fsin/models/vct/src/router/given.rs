@@ -7,7 +7,7 @@
 //! Decision: docs/decisions/0291-any-network.md.
 
 use fsin_core::route::proof::prove;
-use fsin_core::route::{self, Build, Carries, Masks, RouteTable, Routers, follow, rows};
+use fsin_core::route::{self, Build, Carries, Masks, RouteTable, Routers, follow};
 use fsin_core::topology::{MAX_DIMENSIONS, Offsets, Port, Shape, Topology};
 use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
@@ -15,7 +15,6 @@ use trgen::phrase;
 
 use super::RouterParams;
 use super::request::Head;
-use crate::routing::Routing;
 
 /// In [`GivenPaths::lengths`]: a path that goes in both directions of a dimension.
 const WINDING: u16 = u16::MAX;
@@ -27,17 +26,6 @@ pub(super) struct GivenPaths {
     /// \[hops\] By source and destination: length of the path; [`WINDING`] if the hops to go do not tell it.
     lengths: Vec<u16>,
     nodes: usize,
-}
-
-/// The routing as all models know it, whose routes the packets of this routing follow in a direct network: one for each
-/// pair of nodes. `None` if they have other routes.
-pub(super) fn followed(routing: Routing) -> Option<&'static route::Row> {
-    match routing {
-        Routing::DirectRoutes => Some(&rows::ROUTES),
-        Routing::DirectUpDown => Some(&rows::UPDOWN),
-        Routing::DirectShortest => Some(&rows::SHORTEST),
-        _ => None,
-    }
 }
 
 /// What the routing function is built from.
@@ -52,7 +40,7 @@ fn build<'a>(params: &'a RouterParams, row: &'static route::Row, topology: &'a d
 impl GivenPaths {
     /// The paths, where the routing has one for each pair; they have been [checked](check).
     pub(super) fn new(params: &RouterParams, topology: &dyn Topology) -> Option<Self> {
-        let row = followed(params.routing)?;
+        let row = params.routing.follows()?;
         let routers = Routers::new(topology).ok()?;
         let table = match &params.routes {
             Some(table) => table.to_paths(&routers).ok()?,

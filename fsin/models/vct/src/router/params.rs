@@ -396,7 +396,7 @@ impl RouterParams {
                 "",
             ));
         }
-        if let Some(row) = given::followed(routing) {
+        if let Some(row) = routing.follows() {
             given::check(self, row, topology)?;
         }
         Ok(function)

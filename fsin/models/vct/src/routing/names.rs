@@ -2,6 +2,8 @@
 
 use trgen::catalog::{ErrorKind, SpecError};
 
+use fsin_core::route;
+
 use super::row::{Adaptive, Avoidance, Requests, Serves, Vcs};
 use super::{ROUTINGS, Routing};
 use fsin_core::family::{Carried, topologies_with};
@@ -183,10 +185,19 @@ impl Routing {
         matches!(self.row().requests, Requests::Direct { orders_by_channel: true, .. })
     }
 
+    /// The routing as all models know it, if packets follow its routes in a direct network, one for each pair of nodes.
+    #[must_use]
+    pub const fn follows(self) -> Option<&'static route::Row> {
+        match self.row().requests {
+            Requests::Direct { follows, .. } => follows,
+            Requests::Switched { .. } => None,
+        }
+    }
+
     /// True if its routes in a direct network go round dead links, wherever that is possible.
     #[must_use]
     pub const fn goes_round(self) -> bool {
-        matches!(self, Self::DirectUpDown | Self::DirectShortest)
+        self.follows().is_some() && self.row().dead_links
     }
 
     /// True if the number of alternative paths can be set.

@@ -1,6 +1,6 @@
 //! What a routing states of itself.
 
-use fsin_core::route::Carries;
+use fsin_core::route::{self, Carries};
 use trgen::catalog::Component;
 
 /// The answers of a routing. There are no defaults: a missing answer does not compile.
@@ -72,6 +72,9 @@ pub enum Requests {
         compares_space: bool,
         /// The wake-up condition of a blocked head.
         wake: Wake,
+        /// The routing as all models know it, if packets follow its routes, one for each pair of nodes; `None` if they
+        /// go by the hops to go.
+        follows: Option<&'static route::Row>,
     },
     /// A head in a network of switches requests one of the candidates of the routing function.
     Switched {

@@ -53,6 +53,7 @@ const fn in_dimension_order(name: &'static str, aliases: &'static [&'static str]
             orders_by_channel: false,
             compares_space: false,
             wake: Wake::Opening,
+            follows: None,
         },
     }
 }
@@ -75,6 +76,7 @@ pub(in crate::routing) const ADAPTIVE: Row = Row {
         orders_by_channel: false,
         compares_space: false,
         wake: Wake::OpeningOrFilling,
+        follows: None,
     },
 };
 

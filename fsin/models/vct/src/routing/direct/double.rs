@@ -60,6 +60,7 @@ const fn row(name: &'static str, about: &'static str, (vcs, dimensions): (Vcs, O
             orders_by_channel: true,
             compares_space: false,
             wake: Wake::Opening,
+            follows: None,
         },
     }
 }

@@ -10,8 +10,19 @@ use super::DirectRouting;
 use crate::router::layout::Layout;
 use crate::router::request::{Head, OutputState, OutputVc, RouteRules, Wait, WakeCondition};
 use crate::routing::{Adaptive, Avoidance, Requests, Row, Serves, Vcs, Wake};
-use fsin_core::route::rows;
+use fsin_core::route::{self, rows};
 use fsin_core::topology::Port;
+
+/// Heads take the next hop of the route of this routing that their pair follows.
+const fn following(row: &'static route::Row) -> Requests {
+    Requests::Direct {
+        adaptive: Adaptive::Never,
+        orders_by_channel: false,
+        compares_space: false,
+        wake: Wake::Opening,
+        follows: Some(row),
+    }
+}
 
 pub(in crate::routing) const ROW: Row = Row {
     component: Component {
@@ -26,12 +37,7 @@ pub(in crate::routing) const ROW: Row = Row {
     dimensions: None,
     avoidance: Avoidance::Order,
     dead_links: false,
-    requests: Requests::Direct {
-        adaptive: Adaptive::Never,
-        orders_by_channel: false,
-        compares_space: false,
-        wake: Wake::Opening,
-    },
+    requests: following(&rows::ROUTES),
 };
 
 pub(in crate::routing) const UPDOWN: Row = Row {
@@ -42,6 +48,7 @@ pub(in crate::routing) const UPDOWN: Row = Row {
     },
     aliases: &["up-down", "up*/down*", "updown"],
     dead_links: true,
+    requests: following(&rows::UPDOWN),
     ..ROW
 };
 
@@ -53,6 +60,7 @@ pub(in crate::routing) const SHORTEST: Row = Row {
     },
     aliases: &["shortest-path", "shortest"],
     dead_links: true,
+    requests: following(&rows::SHORTEST),
     ..ROW
 };
 

@@ -29,6 +29,7 @@ pub(in crate::routing) const ROW: Row = Row {
         orders_by_channel: false,
         compares_space: false,
         wake: Wake::Opening,
+        follows: None,
     },
 };
 
