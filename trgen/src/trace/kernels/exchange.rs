@@ -5,7 +5,7 @@
 //! sent in turn, then the second pieces, and so on. Up to K pieces of a task are under way: a piece is issued when the
 //! one that is K before it has been sent. The interface of the node decides how many of them progress at a time.
 //!
-//! Decision: docs/decisions/0250-all-to-all.md.
+//! Decision: docs/decisions/0254-all-to-all.md.
 
 use std::path::Path;
 
