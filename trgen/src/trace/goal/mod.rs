@@ -340,12 +340,16 @@ pub enum After {
     Start,
 }
 
-/// A rank under construction.
+/// A rank under construction. Building it begins the next one, in the same memory.
 #[derive(Clone, Default, Debug)]
 pub struct RankBuilder {
     nodes: Vec<Node>,
     /// Dependencies in the order in which they were stated: dependent, dependency, kind.
     stated: Vec<(u32, u32, After)>,
+    /// Number of dependents on the start of each node, then the index of the next dependent of each node on its finish
+    /// and on its start; empty between ranks.
+    starts: Vec<u32>,
+    next: Vec<[u32; 2]>,
 }
 
 impl RankBuilder {
@@ -395,35 +399,33 @@ impl RankBuilder {
         Ok(())
     }
 
-    /// Builds the rank, with its dependencies in order.
+    /// Builds the rank, with its dependencies in order. The builder is empty afterwards.
     ///
     /// # Errors
     /// Cyclic dependencies.
-    pub fn build(mut self) -> Result<Rank, GraphError> {
-        let mut starts = vec![0_u32; self.nodes.len()];
-        for &(dependent, other, after) in &self.stated {
-            self.nodes[dependent as usize].waits_for += 1;
+    pub fn build(&mut self) -> Result<Rank, GraphError> {
+        let Self { nodes, stated, starts, next } = self;
+        starts.resize(nodes.len(), 0);
+        for &(dependent, other, after) in &*stated {
+            nodes[dependent as usize].waits_for += 1;
             match after {
-                After::Finish => self.nodes[other as usize].on_finish += 1,
+                After::Finish => nodes[other as usize].on_finish += 1,
                 After::Start => starts[other as usize] += 1,
             }
         }
         let mut total = 0;
-        let mut rank = Rank { nodes: Vec::with_capacity(self.nodes.len()), ..Rank::default() };
-        // Index of the next dependent of each node, by kind.
-        let mut next: Vec<[u32; 2]> = Vec::with_capacity(self.nodes.len());
-        for (node, on_start) in self.nodes.into_iter().zip(starts) {
+        let mut rank = Rank { nodes: Vec::with_capacity(nodes.len()), edges: vec![0; stated.len()], ..Rank::default() };
+        for (node, on_start) in nodes.drain(..).zip(starts.drain(..)) {
             next.push([total, total + node.on_finish]);
             rank.push(Node { first: total, ..node }, on_start);
             total += node.on_finish + on_start;
         }
-        let mut edges = vec![0; self.stated.len()];
-        for (dependent, other, after) in self.stated {
+        for (dependent, other, after) in stated.drain(..) {
             let slot = &mut next[other as usize][usize::from(after == After::Start)];
-            edges[*slot as usize] = dependent;
+            rank.edges[*slot as usize] = dependent;
             *slot += 1;
         }
-        rank.edges = edges;
+        next.clear();
         check::acyclic(&rank)?;
         Ok(rank)
     }

@@ -104,16 +104,41 @@ impl Default for Reader {
     }
 }
 
+/// Most tokens of a statement: `LABEL: send N b to RANK tag T cpu C nic I`.
+const LONGEST: usize = 13;
+
 impl Reader {
     /// Reads one line, without its line end.
     ///
     /// # Errors
     /// A violation of the grammar, an unknown or duplicate label, a size or rank out of range, a cyclic dependency.
     pub fn line(&mut self, line: &str) -> Result<(), TextError> {
-        let words = Words { rest: line, in_comment: &mut self.in_comment };
-        let tokens: Vec<Token<'_>> = words.collect::<Result<_, _>>()?;
+        let mut in_comment = self.in_comment;
+        let mut words = Words { rest: line, in_comment: &mut in_comment };
+        let mut tokens = [Token::Mark(' '); LONGEST + 1];
+        loop {
+            // Up to a brace. What is longer than any statement is a fault in any case.
+            let mut count = 0;
+            for token in words.by_ref() {
+                tokens[count] = token?;
+                count += 1;
+                if matches!(tokens[count - 1], Token::Mark('{' | '}')) || count == tokens.len() {
+                    break;
+                }
+            }
+            if count == 0 {
+                break;
+            }
+            self.tokens(&tokens[..count])?;
+        }
+        self.in_comment = in_comment;
+        Ok(())
+    }
+
+    /// Processes tokens of a line up to its end or a brace.
+    fn tokens(&mut self, tokens: &[Token<'_>]) -> Result<(), TextError> {
         let mut at = 0;
-        // Several block headers may share a line; a statement extends to its end.
+        // Several headers may share a line.
         while at < tokens.len() {
             let rest = &tokens[at..];
             at += match (self.expect, rest) {
@@ -173,7 +198,7 @@ impl Reader {
     fn close_rank(&mut self) -> Result<(), TextError> {
         self.labels.clear();
         self.operations += self.current.len() as u64;
-        let rank = std::mem::take(&mut self.current).build().map_err(|error| TextError {
+        let rank = self.current.build().map_err(|error| TextError {
             what: format!("rank {}: {error}", self.ranks.len()),
             remedy: "leave out a dependency: operations that wait for each other never start",
         })?;
@@ -187,15 +212,14 @@ impl Reader {
     fn statement(&mut self, tokens: &[Token<'_>]) -> Result<(), TextError> {
         match *tokens {
             [Token::Word(label), Token::Mark(':'), ref operation @ ..] => {
-                if self.labels.contains_key(label) {
+                let number = self.current.len() as u32;
+                if self.labels.insert(label.into(), number).is_some() {
                     return label_error(
                         format!("label `{label}` is defined twice in rank {}", self.ranks.len()),
                         "give each operation of a rank a label of its own",
                     );
                 }
-                let number = self.operation(operation)?;
-                self.labels.insert(label.into(), number);
-                Ok(())
+                self.operation(operation)
             }
             [Token::Word(dependent), Token::Word(word @ ("requires" | "irequires")), Token::Word(other)] => {
                 let number = |label: &str| match self.labels.get(label) {
@@ -212,12 +236,12 @@ impl Reader {
                     .depend(dependent, other, after)
                     .map_err(|error| TextError { what: error.to_string(), remedy: GRAMMAR })
             }
-            _ => self.operation(tokens).map(|_| ()),
+            _ => self.operation(tokens),
         }
     }
 
-    /// Adds an operation to the current rank; returns its number.
-    fn operation(&mut self, tokens: &[Token<'_>]) -> Result<u32, TextError> {
+    /// Adds an operation to the current rank.
+    fn operation(&mut self, tokens: &[Token<'_>]) -> Result<(), TextError> {
         let (kind, size, peer, rest) = match *tokens {
             [
                 Token::Word("send"),
@@ -268,6 +292,7 @@ impl Reader {
         }
         self.current
             .add(Operation { kind, size, peer, tag, cpu, nic })
+            .map(|_| ())
             .map_err(|error| TextError { what: error.to_string(), remedy: GRAMMAR })
     }
 
@@ -336,36 +361,43 @@ impl<'a> Iterator for Words<'a, '_> {
     type Item = Result<Token<'a>, TextError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
+        let (at, first) = loop {
             if *self.in_comment {
                 let (_, after) = self.rest.split_once("*/")?;
                 *self.in_comment = false;
                 self.rest = after;
             }
-            self.rest = self.rest.trim_ascii_start();
-            if let Some(after) = self.rest.strip_prefix("/*") {
-                *self.in_comment = true;
-                self.rest = after;
-            } else if self.rest.starts_with("//") {
-                self.rest = "";
-            } else {
-                break;
+            let bytes = self.rest.as_bytes();
+            let at = bytes.iter().position(|byte| !byte.is_ascii_whitespace())?;
+            match (bytes[at], bytes.get(at + 1)) {
+                (b'/', Some(b'*')) => {
+                    *self.in_comment = true;
+                    self.rest = &self.rest[at + 2..];
+                }
+                (b'/', Some(b'/')) => {
+                    self.rest = "";
+                    return None;
+                }
+                (first, _) => break (at, first),
             }
-        }
-        let first = *self.rest.as_bytes().first()?;
-        let span = |start: usize, part: fn(&u8) -> bool| {
-            start + self.rest.as_bytes()[start..].iter().take_while(|byte| part(byte)).count()
         };
-        let (length, token): (usize, fn(&'a str) -> Token<'a>) = match first {
-            b':' | b'{' | b'}' => (1, |mark| Token::Mark(mark.chars().next().unwrap_or(':'))),
-            b'0'..=b'9' => (span(1, u8::is_ascii_digit), Token::Number),
-            b'-' if span(1, u8::is_ascii_digit) > 1 => (span(1, u8::is_ascii_digit), Token::Number),
-            b'a'..=b'z' | b'A'..=b'Z' => (span(1, |byte| byte.is_ascii_alphanumeric() || *byte == b'_'), Token::Word),
-            _ => return Some(fault(format!("`{}` does not begin any word", shown(self.rest)))),
+        let bytes = self.rest.as_bytes();
+        let end = |part: fn(&u8) -> bool| {
+            bytes[at + 1..].iter().position(|byte| !part(byte)).map_or(bytes.len(), |length| at + 1 + length)
         };
-        // Only ASCII has been counted: the length is a character boundary.
-        let (word, rest) = self.rest.split_at(length);
-        self.rest = rest;
+        let (end, token): (usize, fn(&'a str) -> Token<'a>) = match first {
+            b':' | b'{' | b'}' => {
+                self.rest = &self.rest[at + 1..];
+                return Some(Ok(Token::Mark(char::from(first))));
+            }
+            b'0'..=b'9' => (end(u8::is_ascii_digit), Token::Number),
+            b'-' if bytes.get(at + 1).is_some_and(u8::is_ascii_digit) => (end(u8::is_ascii_digit), Token::Number),
+            b'a'..=b'z' | b'A'..=b'Z' => (end(|byte| byte.is_ascii_alphanumeric() || *byte == b'_'), Token::Word),
+            _ => return Some(fault(format!("`{}` does not begin any word", shown(&self.rest[at..])))),
+        };
+        // Only ASCII has been counted: these are character boundaries.
+        let word = &self.rest[at..end];
+        self.rest = &self.rest[end..];
         Some(Ok(token(word)))
     }
 }
