@@ -382,24 +382,33 @@ impl<'a> Iterator for Words<'a, '_> {
             }
         };
         let bytes = self.rest.as_bytes();
-        let end = |part: fn(&u8) -> bool| {
-            bytes[at + 1..].iter().position(|byte| !part(byte)).map_or(bytes.len(), |length| at + 1 + length)
-        };
-        let (end, token): (usize, fn(&'a str) -> Token<'a>) = match first {
+        let after = &bytes[at + 1..];
+        let (length, token): (usize, fn(&'a str) -> Token<'a>) = match first {
             b':' | b'{' | b'}' => {
                 self.rest = &self.rest[at + 1..];
                 return Some(Ok(Token::Mark(char::from(first))));
             }
-            b'0'..=b'9' => (end(u8::is_ascii_digit), Token::Number),
-            b'-' if bytes.get(at + 1).is_some_and(u8::is_ascii_digit) => (end(u8::is_ascii_digit), Token::Number),
-            b'a'..=b'z' | b'A'..=b'Z' => (end(|byte| byte.is_ascii_alphanumeric() || *byte == b'_'), Token::Word),
+            b'0'..=b'9' => (span(after, |byte| byte.is_ascii_digit()), Token::Number),
+            b'-' if after.first().is_some_and(u8::is_ascii_digit) => {
+                (span(after, |byte| byte.is_ascii_digit()), Token::Number)
+            }
+            b'a'..=b'z' | b'A'..=b'Z' => {
+                (span(after, |byte| byte.is_ascii_alphanumeric() || byte == b'_'), Token::Word)
+            }
             _ => return Some(fault(format!("`{}` does not begin any word", shown(&self.rest[at..])))),
         };
+        let end = at + 1 + length;
         // Only ASCII has been counted: these are character boundaries.
         let word = &self.rest[at..end];
         self.rest = &self.rest[end..];
         Some(Ok(token(word)))
     }
+}
+
+/// Number of bytes at the beginning of which all are `part` of a word.
+#[inline(always)]
+fn span(bytes: &[u8], part: impl Fn(u8) -> bool) -> usize {
+    bytes.iter().position(|&byte| !part(byte)).unwrap_or(bytes.len())
 }
 
 /// Writes a graph. Reading the text yields the same graph, and its binary form the same bytes.
