@@ -8,7 +8,7 @@
 //! To add a routing: a file with a row and a function, and here its module and its row in the table. Each model takes
 //! the rows whose properties it can carry.
 //!
-//! Decision: docs/decisions/0170-routing-functions.md.
+//! Decision: docs/decisions/0170-routing-functions.md, docs/decisions/0300-routings-by-properties.md.
 
 use std::fmt::Debug;
 
@@ -56,8 +56,6 @@ pub static ROUTINGS: Table<Row> = Table::new(
         &turn::NORTH_LAST,
         &turn::NEGATIVE_FIRST,
         &turn::ODD_EVEN,
-        &grid::CUBE_DOR,
-        &grid::CUBE_ADAPTIVE,
         &tree::ADAPTIVE,
         &tree::MINIMAL,
         &tree::STATIC,
@@ -73,6 +71,9 @@ pub static ROUTINGS: Table<Row> = Table::new(
         &butterfly::ROW,
         &updown::ROW,
         &shortest::ROW,
+        // Not the default of a model that has no rules of its own for them.
+        &grid::CUBE_DOR,
+        &grid::CUBE_ADAPTIVE,
         &given::ROW,
     ],
 );

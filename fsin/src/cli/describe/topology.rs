@@ -338,7 +338,13 @@ fn table(found: &Found) -> String {
             ),
         ),
         ("middle", format!("{}, one way, {halves}", counted(survey.middle_links, "link", "links"))),
-        ("uniform load", format!("{} {unit} at most{injectors}", number(survey.uniform_load_bound))),
+        (
+            "uniform load",
+            format!(
+                "{} {unit} at most{injectors}, by the rates of links alone: delays, buffers and credits may allow less",
+                number(survey.uniform_load_bound)
+            ),
+        ),
     ];
     let dead = named(topology, &found.dead);
     let later = found.failures.changes.iter().map(|change| {
