@@ -77,7 +77,7 @@ pub(super) fn expand(settings: &mut Settings, model: &ModelFamily) -> Result<(),
     let mut given: Vec<&'static str> = Vec::new();
     let parameters = split(parameters);
     if parameters.is_empty() {
-        let what = phrase![["network" => &word], ": no setting follows the colon"];
+        let what = phrase!["no setting follows the colon in ", ["network" => &word]];
         let remedy = phrase!["use ", ["network" => model.component.name], ", or write NAME=VALUE behind the colon"];
         return Err(settings.error("network", ErrorKind::Malformed, what, remedy));
     }
