@@ -15,12 +15,12 @@ use super::{Routing, Row};
 
 /// A routing that is taken, by its number among them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Taken(u8);
+pub struct Taken(u16);
 
 impl Taken {
     /// All of them, in the order of the table.
     pub(super) fn all() -> impl Iterator<Item = Self> {
-        (0..rows().len()).map(|number| Self(number as u8))
+        (0..rows().len()).map(|number| Self(number as u16))
     }
 
     /// The properties that follow from the row of all models.
