@@ -26,7 +26,7 @@ pub fn fixed_cases(cases: u32) -> Config {
 /// Every routing for direct networks, but that of a table, which needs one.
 #[must_use]
 pub fn all_routings() -> Vec<Routing> {
-    Routing::ALL.iter().copied().filter(|routing| !routing.is_for_switches() && !routing.is_of_table()).collect()
+    Routing::all().filter(|routing| !routing.is_for_switches() && !routing.is_of_table()).collect()
 }
 
 /// Those of them whose packets take minimal routes.
@@ -44,7 +44,7 @@ pub fn routings_of(switches: &str) -> Vec<(Routing, usize)> {
     let topology = fsin::topology::parse(switches, 2).unwrap_or_else(|refusal| panic!("{switches}: {refusal}"));
     let fits = |routing, vcs| RouterParams { routing, vcs, ..RouterParams::default() }.check(&*topology).is_ok();
     let least = |routing| (1..=12).find(|&vcs| fits(routing, vcs));
-    let fitting = Routing::ALL.iter().copied().filter(|routing| routing.is_for_switches());
+    let fitting = Routing::all().filter(|routing| routing.is_for_switches());
     fitting.filter_map(|routing| Some((routing, least(routing)?))).collect()
 }
 
@@ -121,7 +121,7 @@ pub fn fitted(mut params: RouterParams, topology: &dyn Topology, more: usize) ->
     let (shape, routing) = (topology.shape(), params.routing);
     let suits = |routing: &Routing| routing.serves(&topology.spec()) && routing.takes_dimensions(shape.dimensions);
     // Another one of the same property, as far as there is one.
-    let others = || Routing::ALL.iter().copied().filter(suits).filter(|routing| !routing.is_of_table());
+    let others = || Routing::all().filter(suits).filter(|routing| !routing.is_of_table());
     let alike = || others().find(|other| other.orders_by_channel() == routing.orders_by_channel());
     // Routes for any network need links both ways, and the shortest ones a channel for each hop.
     let passes = |&vcs: &usize| RouterParams { routing, vcs, ..RouterParams::default() }.check(topology).is_ok();

@@ -1,4 +1,4 @@
-//! Numbers in sentences.
+//! Numbers and lists in sentences.
 
 use std::fmt::Display;
 
@@ -9,9 +9,24 @@ pub fn counted<N: Display + From<u8> + PartialEq>(count: N, one: &str, many: &st
     format!("{count} {noun}")
 }
 
+/// Joins names: `a, b LAST c`, where `last` is the conjunction.
+#[must_use]
+pub fn joined(names: &[&str], last: &str) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., end] => format!("{} {last} {end}", first.join(", ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::counted;
+    use super::{counted, joined};
+
+    #[test]
+    fn a_conjunction_stands_before_the_last_name() {
+        assert_eq!([&[][..], &["a"], &["a", "b", "c"]].map(|names| joined(names, "or")), ["", "a", "a, b or c"]);
+    }
 
     #[test]
     fn one_is_singular_and_nothing_else_is() {

@@ -75,7 +75,13 @@ pub(super) fn expand(settings: &mut Settings, model: &ModelFamily) -> Result<(),
     let Some((_, parameters)) = word.split_once(':') else { return Ok(()) };
     let origin = settings.origin("network");
     let mut given: Vec<&'static str> = Vec::new();
-    for parameter in split(parameters) {
+    let parameters = split(parameters);
+    if parameters.is_empty() {
+        let what = phrase!["no setting follows the colon in ", ["network" => &word]];
+        let remedy = phrase!["use ", ["network" => model.component.name], ", or write NAME=VALUE behind the colon"];
+        return Err(settings.error("network", ErrorKind::Malformed, what, remedy));
+    }
+    for parameter in parameters {
         let refused = |kind, what: String| {
             let names: Vec<&str> = model.short.iter().map(|&(name, _)| name).chain(model.names()).collect();
             let remedy =
@@ -273,13 +279,21 @@ pub fn network_of(mut settings: Settings) -> Result<(&'static ModelFamily, Arc<d
     Ok((model, network))
 }
 
+/// The names of the rate of links.
+const RATES: [&str; 2] = ["link-rate", "bandwidth"];
+
 /// Rejects flags that other models understand, and not this one.
 pub(super) fn undeclared(settings: &Settings, model: &ModelFamily) -> Result<(), SettingsError> {
     let useless = |name: &str| settings.origin(name) == Origin::Flag && is_of_models(name) && !model.understands(name);
     let Some(key) = keys().iter().find(|key| useless(key.name)) else { return Ok(()) };
     let what = phrase![[key.name], " has no meaning with ", ["network" => model.component.name]];
     let other = MODELS.rows().iter().find(|model| model.understands(key.name)).map_or("", |model| model.component.name);
-    let remedy = phrase!["leave it out, or use ", ["network" => other]];
+    // The rate of links has two names: models that count cycles take what a cycle carries.
+    let alike = RATES.iter().find(|&&name| RATES.contains(&key.name) && model.understands(name));
+    let remedy = match alike {
+        Some(&name) => phrase!["leave it out, or use ", [name], ", or ", ["network" => other]],
+        None => phrase!["leave it out, or use ", ["network" => other]],
+    };
     Err(settings.error(key.name, ErrorKind::Meaningless, what, remedy))
 }
 

@@ -284,6 +284,8 @@ cases! {
     samples_too_long: case("run --samples 100000 --sample-size 100000000000000000", "--samples");
     threads_2: case("run --engine reference --threads 2", "--threads").in_full();
     threads_2_of_wormhole: case("run --network wormhole --engine reference --threads 2", "--threads");
+    network_without_settings_behind_its_colon: case("run --network myrinet:", "no setting follows the colon");
+    link_rate_of_a_model_with_bandwidth: case("run --link-rate 10Gb/s", "use --bandwidth");
     message_classes_of_unequal_size: case("run --network wormhole --vcs 3 --message-classes 2", "--message-classes");
     message_classes_with_too_few_vcs: case("run --network wormhole --vcs 2 --message-classes 2", "use --vcs 4");
     engine_unknown: case("run --engine warp", "--engine");

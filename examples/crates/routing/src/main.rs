@@ -34,11 +34,11 @@ static YX: Row = Row {
         source: "fsin's book",
     },
     aliases: &[],
-    serves: Serves::Meshes,
+    serves: Serves::Only(&["mesh"]),
     policy: ChannelPolicy::Free,
     why: "",
     choice: Choice::One,
-    build: |of| Ok(Function::private(HighestFirst(of.topology.geometry().clone(), of.topology.shape()))),
+    build: |of| Ok(Function::boxed(HighestFirst(of.topology.geometry().clone(), of.topology.shape()))),
 };
 
 fn main() -> ExitCode {

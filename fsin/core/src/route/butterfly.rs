@@ -18,7 +18,7 @@ pub static ROW: Row = Row {
                  Practices of Interconnection Networks, 2004, section 8.4.1",
     },
     aliases: &["dest_tag", "dest-tag"],
-    serves: Serves::Butterflies,
+    serves: Serves::Only(&["fly"]),
     policy: ChannelPolicy::Free,
     why: "",
     choice: Choice::One,

@@ -74,6 +74,12 @@ impl ChannelPolicy {
         }
     }
 
+    /// True if the channels of rings are divided into classes.
+    #[must_use]
+    pub const fn has_datelines(self) -> bool {
+        matches!(self, Self::Dateline | Self::Escape(Self::Dateline))
+    }
+
     /// True if the first channels are an escape.
     #[must_use]
     pub const fn is_escape(self) -> bool {

@@ -26,7 +26,7 @@ pub static MINIMAL: Row = Row {
         source: ISCA,
     },
     aliases: &["dragonfly:minimal"],
-    serves: Serves::Dragonflies,
+    serves: Serves::Only(&["dragonfly"]),
     policy: ChannelPolicy::ByClass,
     why: CLASSES,
     choice: Choice::One,
@@ -48,7 +48,7 @@ pub static VALIANT: Row = Row {
 };
 
 /// Minimal or through another group.
-pub static UGAL: Row = Row {
+pub(super) static UGAL: Row = Row {
     component: Component {
         name: "ugal",
         about: "dragonfly: minimal, or through another group, whichever has the smaller product of queue ahead and hops \

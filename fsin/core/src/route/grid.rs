@@ -22,10 +22,12 @@ pub(super) const ORDER: &[&str] = &["e-cube", "dimension-order", "dim_order", "x
 pub(super) const MINIMAL_ADAPTIVE: &[&str] = &["minimal-adaptive", "min_adapt", "cube:adaptive", "tree:adaptive"];
 const DALLY: &str = "Dally, Seitz, Deadlock-free message routing in multiprocessor interconnection networks, 1987";
 const DUATO: &str = "Duato, A new theory of deadlock-free adaptive routing in wormhole networks, 1993";
+/// Grids of switches: indirect cubes and concentrated meshes.
+const CUBES: Serves = Serves::Only(&["icube", "cmesh"]);
 const PUENTE: &str = "Puente, Izu, Beivide et al., The adaptive bubble router, JPDC 61(9), 2001";
 
 /// Dimension order in a direct grid.
-pub static DOR: Row = Row {
+pub(super) static DOR: Row = Row {
     component: Component {
         name: "dor",
         about: "tori, meshes, hypercubes: dimension by dimension, the shorter way round; two classes of channels on rings \
@@ -42,7 +44,7 @@ pub static DOR: Row = Row {
 };
 
 /// Minimal adaptive routing in a direct grid.
-pub static ADAPTIVE: Row = Row {
+pub(super) static ADAPTIVE: Row = Row {
     component: Component {
         name: "adaptive",
         about: "tori, meshes, hypercubes: any minimal hop on adaptive channels, dimension order on escape channels",
@@ -66,7 +68,7 @@ pub static CUBE_DOR: Row = Row {
         parameters: &[],
         source: PUENTE,
     },
-    serves: Serves::Cubes,
+    serves: CUBES,
     build: |build| Ok(Function::Grid(Grid::new(build, &Plan::of_switches(planned(build.topology)?)))),
     ..DOR
 };
@@ -79,7 +81,7 @@ pub static CUBE_ADAPTIVE: Row = Row {
         parameters: &[],
         source: PUENTE,
     },
-    serves: Serves::Cubes,
+    serves: CUBES,
     build: |build| Ok(Function::Grid(Grid::new(build, &Plan::of_switches(planned(build.topology)?)))),
     ..ADAPTIVE
 };

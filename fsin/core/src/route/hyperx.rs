@@ -26,7 +26,7 @@ pub static DOR: Row = Row {
         source: SC,
     },
     aliases: grid::ORDER,
-    serves: Serves::Hyperx,
+    serves: Serves::Only(&["hyperx"]),
     policy: ChannelPolicy::Free,
     why: "",
     choice: Choice::One,

@@ -5,16 +5,19 @@
 //! channels, and a network model chooses among the hops by what it can see. The [table](ROUTINGS) has a row for each
 //! routing, in one vocabulary for all models. [`proof`] searches the channels of a routing for cycles.
 //!
-//! To add a routing: a file with a row and a function, and a line in the table.
+//! To add a routing: a file with a row and a function, and here its module and its row in the table. Each model takes
+//! the rows whose properties it can carry.
 //!
-//! Decision: docs/decisions/0170-routing-functions.md.
+//! Decision: docs/decisions/0170-routing-functions.md, docs/decisions/0300-routings-by-properties.md.
 
 use std::fmt::Debug;
 
+use trgen::catalog::Table;
 use trgen::rng::{mix2, pick};
 
 mod balance;
 mod butterfly;
+mod carries;
 mod channels;
 mod dragonfly;
 mod follow;
@@ -31,6 +34,7 @@ mod turn;
 mod updown;
 
 pub use balance::{Balanced, balance};
+pub use carries::{Carries, listed, named, serving};
 pub use channels::{ChannelPolicy, Masks, RingClasses, mask};
 pub use follow::{Followed, follow};
 pub use given::{LinkLoads, Paths, RouteTable};
@@ -38,25 +42,56 @@ pub use grid::{Grid, Ring, has_rings};
 pub use order::Order;
 pub use routers::Routers;
 pub use shortest::{FAR, Links, ShortestPaths, distances_past, links};
-pub use table::{Build, Carries, Choice, Function, Name, ROUTINGS, Row, Serves, added, listed, serving};
+pub use table::{Build, Choice, Function, Name, Row, Serves};
 pub use updown::{UpDown, downwards};
 
-/// The rows of the table, by the kind of network.
+/// All routings. One line for each. The first one that serves a network and that a model carries is its default there,
+/// so those of a few networks come before those of every network.
+pub static ROUTINGS: Table<Row> = Table::new(
+    "routing",
+    &[
+        &grid::DOR,
+        &grid::ADAPTIVE,
+        &turn::WEST_FIRST,
+        &turn::NORTH_LAST,
+        &turn::NEGATIVE_FIRST,
+        &turn::ODD_EVEN,
+        &tree::ADAPTIVE,
+        &tree::MINIMAL,
+        &tree::STATIC,
+        &dragonfly::MINIMAL,
+        &dragonfly::VALIANT,
+        &dragonfly::UGAL,
+        &hyperx::DOR,
+        &hyperx::MINIMAL,
+        &hyperx::ADAPTIVE,
+        &hyperx::VALIANT,
+        &hyperx::UGAL,
+        &hyperx::DAL,
+        &butterfly::ROW,
+        &updown::ROW,
+        &shortest::ROW,
+        // Not the default of a model that has no rules of its own for them.
+        &grid::CUBE_DOR,
+        &grid::CUBE_ADAPTIVE,
+        &given::ROW,
+    ],
+);
+
+/// Rows that a network model takes under a name or with rules of its own.
 pub mod rows {
     pub use super::butterfly::ROW as BUTTERFLY;
     pub use super::dragonfly::{
-        MINIMAL as DRAGONFLY_MINIMAL, UGAL as DRAGONFLY_UGAL, UGAL_APART as DRAGONFLY_UGAL_APART,
-        VALIANT as DRAGONFLY_VALIANT,
+        MINIMAL as DRAGONFLY_MINIMAL, UGAL_APART as DRAGONFLY_UGAL_APART, VALIANT as DRAGONFLY_VALIANT,
     };
     pub use super::given::ROW as ROUTES;
-    pub use super::grid::{ADAPTIVE as GRID_ADAPTIVE, CUBE_ADAPTIVE, CUBE_DOR, DOR as GRID_DOR};
+    pub use super::grid::{CUBE_ADAPTIVE, CUBE_DOR};
     pub use super::hyperx::{
         ADAPTIVE as HYPERX_ADAPTIVE, DAL as HYPERX_DAL, DOR as HYPERX_DOR, MINIMAL as HYPERX_MINIMAL,
         UGAL as HYPERX_UGAL, VALIANT as HYPERX_VALIANT,
     };
     pub use super::shortest::ROW as SHORTEST;
-    pub use super::tree::{ADAPTIVE as TREE_ADAPTIVE, MINIMAL as TREE_MINIMAL, STATIC as TREE_STATIC};
-    pub use super::turn::{NEGATIVE_FIRST, NORTH_LAST, ODD_EVEN, WEST_FIRST};
+    pub use super::tree::{ADAPTIVE as TREE_ADAPTIVE, STATIC as TREE_STATIC};
     pub use super::updown::ROW as UPDOWN;
 }
 
@@ -247,6 +282,8 @@ pub trait RoutingFunction: Debug + Send + Sync {
 pub trait AnyFunction: Debug + Send + Sync {
     /// [`RoutingFunction::classes`].
     fn any_classes(&self) -> usize;
+    /// [`RoutingFunction::only`].
+    fn any_only(&self, at: &Visit, draw: &mut dyn Draw) -> Option<Hop>;
     /// [`RoutingFunction::hops`].
     fn any_hops(&self, at: &Visit, draw: &mut dyn Draw, add: &mut dyn FnMut(Hop));
     /// [`RoutingFunction::decisions`].
@@ -255,6 +292,10 @@ pub trait AnyFunction: Debug + Send + Sync {
     fn any_length(&self, at: &Visit, draw: &mut dyn Draw) -> u32;
     /// [`RoutingFunction::hop`].
     fn any_hop(&self, at: &Visit, next: usize, draw: &mut dyn Draw) -> Phase;
+    /// [`RoutingFunction::has_phases`].
+    fn any_has_phases(&self) -> bool;
+    /// [`RoutingFunction::channels`].
+    fn any_channels(&self) -> Option<&[u32]>;
     /// [`RoutingFunction::specimens`].
     fn any_specimens(&self) -> Option<Vec<(String, usize)>>;
 }
@@ -262,6 +303,10 @@ pub trait AnyFunction: Debug + Send + Sync {
 impl<F: RoutingFunction> AnyFunction for F {
     fn any_classes(&self) -> usize {
         self.classes()
+    }
+
+    fn any_only(&self, at: &Visit, mut draw: &mut dyn Draw) -> Option<Hop> {
+        self.only(at, &mut draw)
     }
 
     fn any_hops(&self, at: &Visit, mut draw: &mut dyn Draw, add: &mut dyn FnMut(Hop)) {
@@ -280,18 +325,30 @@ impl<F: RoutingFunction> AnyFunction for F {
         self.hop(at, next, &mut draw)
     }
 
+    fn any_has_phases(&self) -> bool {
+        self.has_phases()
+    }
+
+    fn any_channels(&self) -> Option<&[u32]> {
+        self.channels()
+    }
+
     fn any_specimens(&self) -> Option<Vec<(String, usize)>> {
         self.specimens()
     }
 }
 
-/// A routing function of a program's own.
+/// A routing function of any type.
 #[derive(Debug)]
-pub struct Private(pub Box<dyn AnyFunction>);
+pub struct Boxed(pub Box<dyn AnyFunction>);
 
-impl RoutingFunction for Private {
+impl RoutingFunction for Boxed {
     fn classes(&self) -> usize {
         self.0.any_classes()
+    }
+
+    fn only(&self, at: &Visit, draw: &mut impl Draw) -> Option<Hop> {
+        self.0.any_only(at, draw)
     }
 
     fn hops(&self, at: &Visit, draw: &mut impl Draw, mut add: impl FnMut(Hop)) {
@@ -308,6 +365,14 @@ impl RoutingFunction for Private {
 
     fn hop(&self, at: &Visit, next: usize, draw: &mut impl Draw) -> Phase {
         self.0.any_hop(at, next, draw)
+    }
+
+    fn has_phases(&self) -> bool {
+        self.0.any_has_phases()
+    }
+
+    fn channels(&self) -> Option<&[u32]> {
+        self.0.any_channels()
     }
 
     fn specimens(&self) -> Option<Vec<(String, usize)>> {

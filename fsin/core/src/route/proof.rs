@@ -19,7 +19,9 @@ use trgen::phrase;
 use trgen::phrase::Phrase;
 
 use super::channels::Masks;
-use super::{Build, ChannelPolicy, Choice, Draw, Function, Hop, Name, Phase, Routers, RoutingFunction, Tier, Visit};
+use super::{
+    Build, ChannelPolicy, Choice, Draw, Function, Hop, Name, Phase, Routers, RoutingFunction, Row, Tier, Visit,
+};
 use crate::topology;
 
 /// \[channels\] Networks with more channels are not searched: the classes are trusted as each routing states them.
@@ -55,16 +57,30 @@ pub fn prove(build: &Build<'_>, function: &Function, name: &str, remedy: Phrase)
     };
     for (spec, ways) in specimens {
         let specimen = topology::parse(&spec, ways)?;
-        // A ring stands for a grid of switches too.
-        let row = match build.row.serves.includes(&spec) {
-            true => Some(build.row),
-            false => Name::parse(build.row.component.name)?.row(&spec),
-        };
-        let Some(row) = row else { continue };
+        let row = row_of(build.row, &spec)?;
         let build = Build { row, topology: &*specimen, ..*build };
         search(&build, &Routers::of(&*specimen), &build.function()?, name, remedy.clone())?;
     }
     Ok(())
+}
+
+/// The row of a specimen: that of the network, or one of the same name, since a ring stands for a grid of switches too.
+///
+/// # Errors
+/// A specimen that no row of this name serves.
+fn row_of<'a>(row: &'a Row, spec: &str) -> Result<&'a Row, SpecError> {
+    if row.serves.includes(spec) {
+        return Ok(row);
+    }
+    let name = row.component.name;
+    Name::parse(name)?.row(spec).ok_or_else(|| {
+        let what = phrase![
+            ["routing" => name],
+            (" is to be proven in {spec}, which stands for networks of {}, and no routing of this name serves it", row.serves)
+        ];
+        let remedy = "let `specimens` of the routing function name networks that it serves, or return None";
+        SpecError::new(ErrorKind::Conflict, what, remedy).of("routing")
+    })
 }
 
 /// The same, by following every route.
@@ -392,5 +408,34 @@ impl<N: Network> Routed<'_, N> {
             (least, at) = (least.min(next), next);
         }
         least * ports + port
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::route::ROUTINGS;
+    use crate::topology::TOPOLOGIES;
+
+    /// No network that is proven by specimens is skipped for want of a row.
+    #[test]
+    fn a_row_serves_every_specimen() {
+        let examples = || TOPOLOGIES.rows().iter().map(|row| row.example).filter(|spec| !spec.starts_with("graph:"));
+        let mut count = 0;
+        for row in ROUTINGS.standard().iter().filter(|row| row.policy != ChannelPolicy::Given) {
+            for spec in examples().filter(|spec| row.serves.includes(spec)) {
+                let topology = topology::parse(spec, 2).unwrap();
+                let Ok(function) = Build::new(row, &*topology, 32, row.policy).function() else { continue };
+                for (specimen, _) in function.specimens().into_iter().flatten() {
+                    let name = row.component.name;
+                    assert!(row_of(row, &specimen).is_ok(), "{name} in {spec}: no row of {name} serves {specimen}");
+                    count += 1;
+                }
+            }
+        }
+        assert!(count > 20, "{count} specimens");
+        let fly = ROUTINGS.find("destination-tag").unwrap();
+        let refusal = row_of(fly, "torus:4").unwrap_err();
+        assert!(refusal.to_string().starts_with("routing destination-tag is to be proven in torus:4"), "{refusal}");
     }
 }

@@ -21,7 +21,7 @@ pub static ROW: Row = Row {
     component: Component {
         name: "shortest",
         about: "any network: shortest paths, adaptive among {alternatives} links; the n-th hop between routers is on channel \
-                class n",
+                class n; without classes free of deadlock in few networks",
         parameters: &[],
         source: "Gunther, Prevention of deadlocks in packet-switched data transport systems, TCOM 29(4), 1981",
     },

@@ -1,20 +1,20 @@
-//! The table of routings: one row for each, in one vocabulary for all network models.
+//! The rows of the table of routings, and what follows from them.
 //!
-//! A row states what a routing is; a model states which rows it [carries](Carried), and with which channel policy.
+//! A row states what a routing is; a model takes the rows whose properties it can [carry](super::Carries).
 
 use std::fmt;
 use std::sync::Arc;
 
 use trgen::NodeId;
-use trgen::catalog::{Component, Described, ErrorKind, SpecError, Table};
+use trgen::catalog::{Component, Described, ErrorKind, SpecError};
 use trgen::phrase;
 
 use super::channels::{ChannelPolicy, RingClasses};
-use super::{AnyFunction, Decisions, Draw, Hop, Phase, Private, RoutingFunction, Visit};
+use super::{AnyFunction, Boxed, Decisions, Draw, Hop, Phase, ROUTINGS, RoutingFunction, Visit};
 use super::{RouteTable, butterfly, dragonfly, given, grid, hyperx, shortest, tree, turn, updown};
-use crate::family::{Carried, topologies_with};
 use crate::topology::switched::{Fabric, Plan, Switched};
-use crate::topology::{self, Kind, Topology};
+use crate::topology::{self, Kind, TOPOLOGIES, Topology};
+use crate::words::joined;
 
 /// A routing.
 #[derive(Clone, Copy, Debug)]
@@ -64,25 +64,15 @@ pub enum Choice {
     Weighed,
 }
 
-/// Kinds of networks.
+/// The networks that a routing serves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Serves {
     /// Tori, meshes and hypercubes: direct networks whose rings, if any, wrap at a coordinate.
     Grids,
-    /// Meshes.
-    Meshes,
     /// All direct networks.
     Direct,
-    /// Grids of switches: indirect cubes and concentrated meshes.
-    Cubes,
-    /// Trees of every kind.
-    Trees,
-    /// Dragonflies.
-    Dragonflies,
-    /// HyperX.
-    Hyperx,
-    /// Butterflies.
-    Butterflies,
+    /// The topologies of these names.
+    Only(&'static [&'static str]),
     /// All networks of switches whose links lead both ways.
     Switches,
     /// Every network whose links lead both ways.
@@ -90,54 +80,40 @@ pub enum Serves {
 }
 
 impl Serves {
-    /// True if a topology is of this kind, by its specification or its name alone; false for an unknown one.
+    /// True if a topology is among them, by its specification or its name alone; false for an unknown one.
     #[must_use]
     pub fn includes(self, spec: &str) -> bool {
         topology::row(spec).is_some_and(|row| match self {
             Self::Grids => row.kind == Kind::Grid,
-            Self::Meshes => row.component.name == "mesh",
             Self::Direct => matches!(row.kind, Kind::Grid | Kind::Direct),
-            Self::Cubes => ["icube", "cmesh"].contains(&row.component.name),
-            Self::Trees => ["fattree", "thintree", "slimtree"].contains(&row.component.name),
-            Self::Dragonflies => row.component.name == "dragonfly",
-            Self::Hyperx => row.component.name == "hyperx",
-            Self::Butterflies => row.component.name == "fly",
+            Self::Only(names) => names.contains(&row.component.name),
             Self::Switches => row.kind == Kind::Switched,
             Self::Every => row.kind != Kind::OneWay,
         })
     }
 
+    /// True if the links of some of them lead both ways.
+    #[must_use]
+    pub fn lead_back(self) -> bool {
+        TOPOLOGIES.rows().iter().any(|row| row.kind != Kind::OneWay && self.includes(row.component.name))
+    }
+
     /// True if routes are computed from the construction plan of a topology, so that they cannot avoid dead links.
     #[must_use]
     pub const fn requires_intact_topology(self) -> bool {
-        match self {
-            Self::Grids
-            | Self::Meshes
-            | Self::Direct
-            | Self::Cubes
-            | Self::Trees
-            | Self::Dragonflies
-            | Self::Hyperx
-            | Self::Butterflies => true,
-            Self::Switches | Self::Every => false,
-        }
+        matches!(self, Self::Grids | Self::Direct | Self::Only(_))
     }
 }
 
 impl fmt::Display for Serves {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Grids => "torus, mesh and hypercube",
-            Self::Meshes => "mesh",
-            Self::Direct => "direct networks",
-            Self::Cubes => "icube and cmesh",
-            Self::Trees => "fattree, thintree and slimtree",
-            Self::Dragonflies => "dragonfly",
-            Self::Hyperx => "hyperx",
-            Self::Butterflies => "fly",
-            Self::Switches => "networks of switches",
-            Self::Every => "every network",
-        })
+        match self {
+            Self::Grids => f.write_str("torus, mesh and hypercube"),
+            Self::Direct => f.write_str("direct networks"),
+            Self::Only(names) => f.write_str(&joined(names, "and")),
+            Self::Switches => f.write_str("networks of switches"),
+            Self::Every => f.write_str("every network"),
+        }
     }
 }
 
@@ -297,51 +273,15 @@ functions! {
     Shortest(shortest::Shortest),
     /// From a table.
     Given(given::Given),
-    /// Of a program's own.
-    Private(Private),
+    /// Of any type.
+    Boxed(Boxed),
 }
 
 impl Function {
-    /// A routing function of a program's own.
-    pub fn private(function: impl AnyFunction + 'static) -> Self {
-        Self::Private(Private(Box::new(function)))
+    /// A routing function of any type, with dynamic dispatch. One that is worth static dispatch has a variant.
+    pub fn boxed(function: impl AnyFunction + 'static) -> Self {
+        Self::Boxed(Boxed(Box::new(function)))
     }
-}
-
-/// All routings. One line for each.
-pub static ROUTINGS: Table<Row> = Table::new(
-    "routing",
-    &[
-        &grid::DOR,
-        &grid::ADAPTIVE,
-        &grid::CUBE_ADAPTIVE,
-        &grid::CUBE_DOR,
-        &turn::WEST_FIRST,
-        &turn::NORTH_LAST,
-        &turn::NEGATIVE_FIRST,
-        &turn::ODD_EVEN,
-        &tree::ADAPTIVE,
-        &tree::STATIC,
-        &tree::MINIMAL,
-        &dragonfly::UGAL,
-        &dragonfly::MINIMAL,
-        &dragonfly::VALIANT,
-        &hyperx::DAL,
-        &hyperx::DOR,
-        &hyperx::ADAPTIVE,
-        &hyperx::MINIMAL,
-        &hyperx::VALIANT,
-        &hyperx::UGAL,
-        &butterfly::ROW,
-        &updown::ROW,
-        &shortest::ROW,
-        &given::ROW,
-    ],
-);
-
-/// The rows that a program has added to those of this library.
-pub fn added() -> impl Iterator<Item = &'static Row> {
-    ROUTINGS.rows().iter().copied().skip(ROUTINGS.standard().len())
 }
 
 /// The name of a routing, which is the same in all models.
@@ -415,80 +355,4 @@ fn words() -> Vec<&'static str> {
         }
     }
     words
-}
-
-/// A routing as a network model carries it.
-#[derive(Clone, Copy, Debug)]
-pub struct Carries {
-    /// The routing.
-    pub row: &'static Row,
-    /// What its channels are used for in this model.
-    pub policy: ChannelPolicy,
-}
-
-impl Carries {
-    /// A routing with its own channel policy.
-    #[must_use]
-    pub const fn new(row: &'static Row) -> Self {
-        Self { row, policy: row.policy }
-    }
-
-    /// A routing whose flow control leaves bubbles.
-    #[must_use]
-    pub const fn with_bubble(row: &'static Row) -> Self {
-        Self { row, policy: row.policy.with_bubble() }
-    }
-
-    /// \[channels\] The least number of channels in a network with this function.
-    #[must_use]
-    pub fn least(&self, function: &Function) -> usize {
-        self.policy.least(function.classes())
-    }
-
-    /// What is listed of the routing. `is_default` is true of the topologies in which it is the default.
-    #[must_use]
-    pub fn listed(&self, is_default: impl Fn(&str) -> bool) -> Carried {
-        let (mut fewest, mut most) = (usize::MAX, 0);
-        let is_given = self.policy == ChannelPolicy::Given || std::ptr::eq(self.row, &given::ROW);
-        let topologies = topologies_with(|row, example| {
-            let (Some(topology), true) = (example, !is_given && self.row.serves.includes(row.component.name)) else {
-                return self.row.serves.includes(row.component.name);
-            };
-            // Of channels that are enough for the adaptive ones.
-            let build = Build::new(self.row, topology, 32, self.policy);
-            let Ok(least) = build.function().map(|function| self.least(&function)) else { return false };
-            // One channel of several is kept: any number will do.
-            let least = if least == 32 { 1 } else { least };
-            (fewest, most) = (fewest.min(least), most.max(least));
-            true
-        });
-        let count = match fewest == most {
-            _ if is_given => "as many as they name".to_owned(),
-            true => format!("{fewest} or more"),
-            false => format!("{fewest} or more, {most} in some networks"),
-        };
-        let why = if self.row.why.is_empty() { String::new() } else { format!(": {}", self.row.why) };
-        Carried {
-            component: &self.row.component,
-            aliases: self.row.aliases.to_vec(),
-            default_of: topologies.iter().copied().filter(|name| is_default(name)).collect(),
-            topologies,
-            channels: format!("{}; {count}{why}", self.policy),
-        }
-    }
-}
-
-/// Those of a model's routings that serve a topology, by its specification or its name alone; the first one is the
-/// default.
-pub fn serving<'a>(routings: &'a [Carries], spec: &'a str) -> impl Iterator<Item = &'a Carries> {
-    routings.iter().filter(move |carries| carries.row.serves.includes(spec))
-}
-
-/// What is listed of a model's routings.
-#[must_use]
-pub fn listed(routings: &[Carries]) -> Vec<Carried> {
-    let default = |carries: &Carries, name: &str| {
-        serving(routings, name).next().is_some_and(|first| std::ptr::eq(first.row, carries.row))
-    };
-    routings.iter().map(|carries| carries.listed(|name| default(carries, name))).collect()
 }

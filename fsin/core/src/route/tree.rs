@@ -9,6 +9,8 @@ use super::{ChannelPolicy, Draw, Hop, LANE, RoutingFunction, Visit};
 use crate::topology::Port;
 use crate::topology::switched::{Stand, Tree as Plan};
 
+const TREES: Serves = Serves::Only(&["fattree", "thintree", "slimtree"]);
+
 /// Up by the best link.
 pub static ADAPTIVE: Row = Row {
     component: Component {
@@ -19,7 +21,7 @@ pub static ADAPTIVE: Row = Row {
         source: "Petrini, Vanneschi, k-ary n-trees: high performance networks for massively parallel architectures, 1997",
     },
     aliases: super::grid::MINIMAL_ADAPTIVE,
-    serves: Serves::Trees,
+    serves: TREES,
     policy: ChannelPolicy::Free,
     why: "",
     choice: Choice::Any,
@@ -36,7 +38,7 @@ pub static STATIC: Row = Row {
         source: "Gomez, Gilabert, Gomez, Lopez, Duato, Deterministic versus adaptive routing in fat-trees, IPDPS 2007",
     },
     aliases: &["d-mod-k", "tree:static"],
-    serves: Serves::Trees,
+    serves: TREES,
     policy: ChannelPolicy::ByClass,
     why: "",
     choice: Choice::One,
@@ -44,7 +46,7 @@ pub static STATIC: Row = Row {
 };
 
 /// Up at random.
-pub static MINIMAL: Row = Row {
+pub(super) static MINIMAL: Row = Row {
     component: Component {
         name: "minimal",
         about: "trees: up by links that are drawn, then down",
@@ -52,7 +54,7 @@ pub static MINIMAL: Row = Row {
         source: "Leiserson, Fat-trees: universal networks for hardware-efficient supercomputing, 1985",
     },
     aliases: &[],
-    serves: Serves::Trees,
+    serves: TREES,
     policy: ChannelPolicy::Free,
     why: "",
     choice: Choice::One,

@@ -21,7 +21,7 @@ use super::{ChannelPolicy, Draw, Hop, RoutingFunction, Visit};
 const GLASS: &str = "Glass, Ni, The turn model for adaptive routing, ISCA 1992";
 
 /// West first.
-pub static WEST_FIRST: Row = Row {
+pub(super) static WEST_FIRST: Row = Row {
     component: Component {
         name: "west-first",
         about: "2-D meshes: west before anything else, then any minimal hop, on any channel",
@@ -29,7 +29,7 @@ pub static WEST_FIRST: Row = Row {
         source: GLASS,
     },
     aliases: &["west_first"],
-    serves: Serves::Meshes,
+    serves: Serves::Only(&["mesh"]),
     policy: ChannelPolicy::Free,
     why: "",
     choice: Choice::Any,
@@ -37,7 +37,7 @@ pub static WEST_FIRST: Row = Row {
 };
 
 /// North last.
-pub static NORTH_LAST: Row = Row {
+pub(super) static NORTH_LAST: Row = Row {
     component: Component {
         name: "north-last",
         about: "2-D meshes: north after everything else, before that any minimal hop, on any channel",
@@ -50,7 +50,7 @@ pub static NORTH_LAST: Row = Row {
 };
 
 /// Negative first.
-pub static NEGATIVE_FIRST: Row = Row {
+pub(super) static NEGATIVE_FIRST: Row = Row {
     component: Component {
         name: "negative-first",
         about: "meshes: any minimal hop to lower coordinates, then any to higher ones, on any channel",
@@ -63,7 +63,7 @@ pub static NEGATIVE_FIRST: Row = Row {
 };
 
 /// Odd-even.
-pub static ODD_EVEN: Row = Row {
+pub(super) static ODD_EVEN: Row = Row {
     component: Component {
         name: "odd-even",
         about: "2-D meshes: minimal hops without the turns that columns of odd or even number forbid, on any channel",

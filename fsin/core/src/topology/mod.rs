@@ -228,7 +228,8 @@ impl Shape {
         self.dimensions * self.ways + self.switch_ports
     }
 
-    /// The port of a dimension and direction of a direct network.
+    /// The port of a dimension and direction of a direct network. Where each dimension has one port (`ways`), as in a
+    /// hypercube, that is the one in + direction.
     #[must_use]
     #[inline]
     pub fn port(self, dimension: usize, positive: bool) -> Port {

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use fsin_core::failures::parts;
 use fsin_core::route::{
-    Build, ByKey, Carries, ChannelPolicy, Decisions, Draw, Function, Hop, LANE, RoutingFunction, Visit, rows, serving,
+    Build, ByKey, Carries, ChannelPolicy, Choice, Decisions, Draw, Function, Hop, LANE, ROUTINGS, RoutingFunction, Row,
+    Serves, Visit, named,
 };
 use fsin_core::topology::Topology;
 use trgen::catalog::{ErrorKind, SpecError};
@@ -34,32 +35,12 @@ pub(crate) struct Use {
     pub(crate) share: u64,
 }
 
-/// The routings that this model carries; the first one of a topology is its default.
+/// The routings that this model carries, the first one of a topology being its default: those that need no queues to
+/// weigh their hops. Routes with a channel for each hop are all that are shortest, and channels cost nothing here.
 pub(crate) fn carried() -> Vec<Carries> {
-    let rows = [
-        &rows::GRID_DOR,
-        &rows::GRID_ADAPTIVE,
-        &rows::CUBE_DOR,
-        &rows::CUBE_ADAPTIVE,
-        &rows::TREE_ADAPTIVE,
-        &rows::TREE_STATIC,
-        &rows::TREE_MINIMAL,
-        &rows::DRAGONFLY_MINIMAL,
-        &rows::DRAGONFLY_VALIANT,
-        &rows::DRAGONFLY_UGAL,
-        &rows::HYPERX_MINIMAL,
-        &rows::HYPERX_DOR,
-        &rows::HYPERX_ADAPTIVE,
-        &rows::HYPERX_VALIANT,
-        &rows::HYPERX_UGAL,
-        &rows::WEST_FIRST,
-        &rows::NORTH_LAST,
-        &rows::NEGATIVE_FIRST,
-        &rows::ODD_EVEN,
-        &rows::SHORTEST,
-        &rows::UPDOWN,
-        &rows::ROUTES,
-    ];
+    let fits = |row: &&Row| row.choice != Choice::Weighed && row.serves.lead_back();
+    let mut rows: Vec<&Row> = ROUTINGS.rows().iter().copied().filter(fits).collect();
+    rows.sort_by_key(|row| (row.serves == Serves::Every, row.policy != ChannelPolicy::ByHop));
     rows.into_iter().map(|row| Carries { row, policy: ChannelPolicy::Free }).collect()
 }
 
@@ -90,23 +71,11 @@ pub(crate) struct Routes {
 
 impl Routes {
     pub(crate) fn new(topology: &dyn Topology, params: &Params) -> Result<Self, SpecError> {
-        let (carried, spec, name) = (carried(), topology.spec(), params.routing.name());
-        let Some(carries) = serving(&carried, &spec).find(|carries| carries.row.component.name == name) else {
-            let known: Vec<&str> = serving(&carried, &spec).map(|carries| carries.row.component.name).collect();
-            let what = phrase![["routing" => name], (" is not for {spec} in this model")];
-            let remedy = format!("it has {}", known.join(", "));
-            return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"));
-        };
-        if !params.failures.is_empty() && carries.row.serves.requires_intact_topology() {
-            let what = phrase![["routing" => name], " cannot avoid dead links"];
-            let remedy =
-                phrase!["use ", ["routing" => "shortest"], " or ", ["routing" => "updown"], ", which go round them"];
-            return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"));
-        }
+        let carries = named(&carried(), params.routing, topology, !params.failures.is_empty())?;
         let build = Build::new(carries.row, topology, CHANNELS, carries.row.policy);
         let may_be_parted = !params.failures.is_empty();
         let function = Build { routes: params.routes.as_ref(), may_be_parted, ..build }.function()?;
-        let is_grid = matches!(function, Function::Grid(_));
+        let is_grid = carries.row.policy.has_datelines();
         let parts = if params.failures.is_empty() { Vec::new() } else { parts(topology, &HashSet::new()) };
         Ok(Self { function, paths: params.paths, is_grid, seed: params.seed, parts })
     }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use fsin_core::failures::Failures;
-use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Room, Units, Values};
+use fsin_core::family::{Carried, Key, Kind, ModelFamily, NetworkSpec, Room, Units, Values};
 use fsin_core::network::Network;
+use fsin_core::route::{Name, listed};
 use fsin_core::topology::switched::parse_rate;
 use fsin_core::topology::{DeadLink, Topology};
 use trgen::Geometry;
@@ -14,8 +15,9 @@ use trgen::phrase::Phrase;
 
 use crate::params::{AROUND, TICKS};
 use crate::reference;
+use crate::rules::routes::carried;
 use crate::rules::wires::LINKS;
-use crate::{Params, Routing, check, fast};
+use crate::{Params, check, fast};
 
 #[rustfmt::skip]
 const KEYS: &[Key] = &[
@@ -41,7 +43,8 @@ pub static FAMILY: ModelFamily = ModelFamily {
     },
     aliases: &[],
     load_unit: "fraction of capacity",
-    routings: Routing::carried,
+    // There are no virtual channels.
+    routings: || listed(&carried()).into_iter().map(|one| Carried { channels: String::new(), ..one }).collect(),
     keys: KEYS,
     shared: &["topology", "ways", "fail", "link-rate", "routing", "unsafe-routing", "faults", "engine", "link-loads"],
     // A cycle is a picosecond: the usual lengths of a run would be those of a few characters.
@@ -89,7 +92,7 @@ impl Spec {
             store_character: values.switch("store-character")?,
             beat: values.span("beat")?,
             timeout: values.span("packet-timeout")?,
-            routing: if values.is_set("routing") { values.parsed("routing")? } else { Routing::UpDown },
+            routing: if values.is_set("routing") { values.parsed("routing")? } else { Name::UPDOWN },
             unsafe_routing: values.is_set("unsafe-routing") && values.switch("unsafe-routing")?,
             faults: values.integer_or("faults", 0)?,
             timetable,
@@ -160,7 +163,7 @@ impl NetworkSpec for Spec {
 
     fn warnings(&self) -> Vec<Phrase> {
         let mut warnings = self.params.timetable.failures().warnings(&*self.topology);
-        if self.params.unsafe_routing && self.params.routing != Routing::UpDown {
+        if self.params.unsafe_routing && self.params.routing != Name::UPDOWN {
             warnings.push(phrase![
                 ["routing" => self.params.routing.name()],
                 " is not proven free of deadlock: look at packet_timeouts"

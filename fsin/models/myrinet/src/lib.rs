@@ -57,7 +57,8 @@ use std::sync::Arc;
 
 pub use details::{Details, PortDetails, Totals};
 pub use family::FAMILY;
-pub use params::{ALIASES, MAX_DELAY, MAX_PAYLOAD, MAX_SLACK, MAX_TIME, Params, RATES, ROUTING, ROUTINGS, Routing};
+pub use fsin_core::route::Name as Routing;
+pub use params::{MAX_DELAY, MAX_PAYLOAD, MAX_SLACK, MAX_TIME, Params, RATES};
 
 use fsin_core::failures::Reconfiguration;
 use fsin_core::network::Network;
@@ -146,17 +147,17 @@ fn prepare(topology: &Arc<dyn Topology>, params: &Params, is_checked: bool) -> R
         let remedy = phrase!["leave it out, and let links fail from the start by ", ["fail"]];
         return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("faults"));
     }
-    let checked = |topology: &Arc<dyn Topology>, sees_dead: bool| {
-        let mut table = Routes::new(topology, &wires, params, sees_dead)?;
+    let checked = |topology: &dyn Topology| {
+        let mut table = Routes::new(topology, params)?;
         table.check(&wires, params)?;
         Ok::<_, SpecError>(table)
     };
     let first = params.timetable.at_first().unwrap_or(topology);
-    let mut routes = vec![checked(first, false)?];
-    if params.faults > 0 {
-        routes.push(checked(first, true)?);
+    let mut routes = vec![checked(&**first)?];
+    if let Some(network) = first.switched().filter(|_| params.faults > 0) {
+        routes.push(checked(&network.with_faults(params.faults, params.seed)?)?);
     }
-    let later = params.timetable.later().map(|(at, left)| Ok((at, checked(left, false)?)));
+    let later = params.timetable.later().map(|(at, left)| Ok((at, checked(&**left)?)));
     let later = later.collect::<Result<Vec<_>, SpecError>>()?;
     let hosts = Hosts::new(params, &wires, routes, Reconfiguration::new(later));
     Ok((wires, hosts))

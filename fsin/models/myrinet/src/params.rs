@@ -1,12 +1,9 @@
 //! What can be set of a Myrinet, and which settings make sense.
 
-use std::str::FromStr;
-
 use fsin_core::failures::Timetable;
-use fsin_core::family::{Carried, topologies_with};
 use fsin_core::messages::Payload;
-use fsin_core::topology::Kind;
-use trgen::catalog::{Component, ErrorKind, SpecError};
+use fsin_core::route::Name;
+use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 
 /// \[b/s\] Minimum and maximum data rate of the links.
@@ -39,92 +36,6 @@ const MICROSECOND: u64 = 1_000_000;
 /// \[characters\] Shortest permitted time between two BEATs, and shortest timeout.
 const LEAST_TIME: u64 = 64;
 
-/// The route that a sender chooses.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Routing {
-    /// Up and then down a spanning tree of all links: free of deadlock in every network.
-    UpDown,
-    /// Shortest paths.
-    Shortest,
-    /// Dimension after dimension, in tori, meshes and hypercubes.
-    DimensionOrder,
-}
-
-/// Every routing with its name.
-pub const ROUTING: [(&str, Routing); 3] =
-    [("updown", Routing::UpDown), ("shortest", Routing::Shortest), ("dor", Routing::DimensionOrder)];
-
-/// Other names of routings: those of the functional router and of textbooks.
-pub const ALIASES: &[(&str, &[&str])] = &[
-    ("dor", &["e-cube", "dimension-order", "dim_order", "xy"]),
-    ("updown", &["up-down", "up*/down*", "graph:updown"]),
-    ("shortest", &["shortest-path", "graph:shortest"]),
-];
-
-/// The description of every routing.
-pub const ROUTINGS: &[Component] = &[
-    Component {
-        name: "updown",
-        about: "up and then down a spanning tree of all links: free of deadlock in every network",
-        parameters: &[],
-        source: "Schroeder et al., Autonet, JSAC 9(8), 1991",
-    },
-    Component {
-        name: "shortest",
-        about: "shortest paths; free of deadlock in few networks, see {unsafe-routing}",
-        parameters: &[],
-        source: "Boden et al., Myrinet, IEEE Micro 15(1), 1995",
-    },
-    Component {
-        name: "dor",
-        about: "dimension after dimension, in tori, meshes and hypercubes; not free of deadlock on rings of more than three",
-        parameters: &[],
-        source: "Dally, Towles, Principles and Practices of Interconnection Networks, 2004, section 8.4",
-    },
-];
-
-impl Routing {
-    /// The routings as the model carries them.
-    pub(crate) fn carried() -> Vec<Carried> {
-        let carried = |component: &'static Component| {
-            let is_dor = component.name == Self::DimensionOrder.name();
-            let topologies =
-                topologies_with(|row, _| if is_dor { row.kind == Kind::Grid } else { row.kind != Kind::OneWay });
-            let is_default = component.name == Self::UpDown.name();
-            let names = ALIASES.iter().find(|(name, _)| *name == component.name);
-            Carried {
-                component,
-                aliases: names.map_or_else(Vec::new, |(_, names)| names.to_vec()),
-                default_of: if is_default { topologies.clone() } else { Vec::new() },
-                topologies,
-                channels: String::new(),
-            }
-        };
-        ROUTINGS.iter().map(carried).collect()
-    }
-
-    /// The routing's name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::UpDown => "updown",
-            Self::Shortest => "shortest",
-            Self::DimensionOrder => "dor",
-        }
-    }
-}
-
-impl FromStr for Routing {
-    type Err = SpecError;
-
-    fn from_str(text: &str) -> Result<Self, SpecError> {
-        let names = ROUTING.map(|(name, _)| name);
-        let name = ALIASES.iter().find(|(_, names)| names.contains(&text)).map_or(text, |(name, _)| name);
-        let found = ROUTING.iter().find(|(known, _)| *known == name).map(|&(_, routing)| routing);
-        found.ok_or_else(|| SpecError::unknown("routing", text, &names))
-    }
-}
-
 /// All settings of a Myrinet.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Params {
@@ -148,8 +59,8 @@ pub struct Params {
     pub beat: u64,
     /// \[ps\] Maximum age of a packet, from its first character. An older packet that has not arrived is removed.
     pub timeout: u64,
-    /// The route of a packet.
-    pub routing: Routing,
+    /// The routing by which a sender finds the route of a packet.
+    pub routing: Name,
     /// True if routes that can deadlock are permitted. Timeouts end a deadlock.
     pub unsafe_routing: bool,
     /// \[links\] Number of links between switches that are dead from the start.
@@ -173,7 +84,7 @@ impl Default for Params {
             store_character: false,
             beat: 1_000_000 * MICROSECOND,
             timeout: 1_000_000 * MICROSECOND,
-            routing: Routing::UpDown,
+            routing: Name::UPDOWN,
             unsafe_routing: false,
             faults: 0,
             timetable: Timetable::default(),

@@ -9,6 +9,7 @@ use fsin_core::family::{
 };
 use fsin_core::network::Network;
 use fsin_core::parallel;
+use fsin_core::route::ChannelPolicy;
 use fsin_core::topology::{Switched, Topology};
 use trgen::Geometry;
 use trgen::catalog::{Component, SpecError};
@@ -159,6 +160,14 @@ impl Spec {
     }
 }
 
+impl Spec {
+    /// True if all channels of a ring are divided into classes.
+    fn divides_rings(&self) -> bool {
+        let row = self.params.routing.row(&self.topology.spec());
+        row.is_some_and(|row| row.policy == ChannelPolicy::Dateline)
+    }
+}
+
 /// The error for a network that cannot be built, at the first setting it names that is set. A cycle of channels is an
 /// error of the routing.
 fn refusal(values: &dyn Values, refusal: SpecError) -> SpecError {
@@ -271,7 +280,7 @@ impl NetworkSpec for Spec {
         } else if self.params.vcs_of_class() == 1 {
             let vcs = self.params.vcs;
             unused.push(("vc-classes", phrase!["with ", ["vcs" => vcs], ", which cannot be divided"]));
-        } else if self.params.routing != Routing::DOR && self.params.vcs_of_class() > 2 {
+        } else if !self.divides_rings() && self.params.vcs_of_class() > 2 {
             // Two channels leave none that is adaptive: all packets then go in dimension order.
             let routing = self.params.routing.name();
             unused.push((

@@ -10,6 +10,8 @@ use clap::parser::ValueSource;
 use fsin::experiment::{self, Origin, Settings};
 use fsin::failures::{Change, Failures};
 use fsin::family::{Ends, PHITS_PER_NODE_CYCLE};
+use fsin::route::Routers;
+use fsin::route::proof::Network as _;
 use fsin::surveyed::{check_size, surveyed};
 use fsin::topology::switched::{Delay, Destinations, LinkAttributes, Syntax, rewritten};
 use fsin::topology::{self, DeadLink, Port, Survey, Topology};
@@ -288,6 +290,27 @@ fn named(topology: &dyn Topology, links: &[DeadLink]) -> String {
     }
 }
 
+/// The pairs of routers that several links join, as two equal lines of a file do; empty if there are none. `router` is
+/// what a router is called.
+fn parallel(topology: &dyn Topology, router: &str) -> String {
+    let Ok(routers) = Routers::new(topology) else { return String::new() };
+    let mut links: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    for here in 0..routers.routers() {
+        for (_, there) in routers.links(here).filter(|&(_, there)| here < there) {
+            *links.entry((here, there)).or_default() += 1;
+        }
+    }
+    links.retain(|_, count| *count > 1);
+    let Some((&(one, other), count)) = links.first_key_value() else { return String::new() };
+    let plural = if router == "switch" { "switches" } else { "nodes" };
+    let pairs = counted(links.len(), "pair", "pairs");
+    format!(
+        "{pairs} of {plural} with several links, such as {} and {} with {count}",
+        routers.name(one),
+        routers.name(other)
+    )
+}
+
 /// The properties of a topology as lines of text.
 fn table(found: &Found) -> String {
     let (topology, unit, blocked) = (&*found.topology, found.unit, found.blocked.as_deref());
@@ -338,8 +361,15 @@ fn table(found: &Found) -> String {
             ),
         ),
         ("middle", format!("{}, one way, {halves}", counted(survey.middle_links, "link", "links"))),
-        ("uniform load", format!("{} {unit} at most{injectors}", number(survey.uniform_load_bound))),
+        (
+            "uniform load",
+            format!(
+                "{} {unit} at most{injectors}, by the rates of links alone: delays, buffers and credits may allow less",
+                number(survey.uniform_load_bound)
+            ),
+        ),
     ];
+    let parallel = parallel(topology, router);
     let dead = named(topology, &found.dead);
     let later = found.failures.changes.iter().map(|change| {
         let parts = [("dies", "die", &change.dies), ("is repaired", "are repaired", &change.revives)];
@@ -353,7 +383,7 @@ fn table(found: &Found) -> String {
     let rows = rows
         .into_iter()
         .chain(described)
-        .chain([("dead", dead)])
+        .chain([("parallel", parallel), ("dead", dead)])
         .chain(later)
         .chain([("blocked", blocked)])
         .filter(|(_, value)| !value.is_empty());

@@ -253,6 +253,16 @@ fn what_was_understood_is_said_and_written() {
     assert!(weight("Rat=3").contains("did you mean `rate`?"));
 }
 
+/// Two equal lines of a file are two links, which the table says.
+#[test]
+fn links_that_stand_twice_are_named() {
+    let folder = folder();
+    fs::write(folder.path().join("twice.txt"), "a b\na b\nb c\nc a\n").unwrap();
+    let said = text(&run(folder.path(), "topology graph:twice.txt"));
+    assert!(said.contains("parallel      1 pair of switches with several links, such as a and b with 2\n"), "{said}");
+    assert!(!text(&run(folder.path(), "topology mesh:4x4")).contains("parallel"));
+}
+
 /// Dead links are named in the table, the figures, the drawings, and the results of a run.
 #[test]
 fn dead_links_are_named_everywhere() {

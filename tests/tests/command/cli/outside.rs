@@ -110,6 +110,13 @@ fn crates_outside_the_workspace_have_the_whole_command() {
         assert!(said(&format!("explain {component}")).starts_with(&format!("{component}  ({kind})\n")));
         let completions = said("generate completions bash");
         assert!(completions.contains(component) && completions.contains(&format!(" fsin-{name}\n")), "{completions}");
+        // A routing is carried by every model that can carry it.
+        let others = [("vct", "5000"), ("flow", "100000000"), ("myrinet", "100000000")];
+        for (network, cycles) in others.into_iter().filter(|_| name == "routing") {
+            let line = format!("run --network {network} --topology mesh:4x4 --routing {component} --cycles {cycles}");
+            let hops = figures(&format!("{line} --load 0.2 --format json"))["hops_mean"].as_f64().unwrap();
+            assert!(hops > 2.0, "{network}: {hops} hops");
+        }
         // It is not the command of everybody.
         let refused = run(folder.path(), &format!("run {words} --cycles 100"));
         assert_eq!(refused.status.code(), Some(2), "{}", String::from_utf8_lossy(&refused.stderr));

@@ -1,23 +1,34 @@
 //! Routes, which the sender writes at the head of a packet: a character for each switch.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use fsin_core::failures::parts;
 use fsin_core::route::proof::ChannelGraph;
-use fsin_core::route::{ShortestPaths, UpDown};
-use fsin_core::topology::switched::Nics;
+use fsin_core::route::{
+    Build, Carries, ChannelPolicy, Choice, Draw, Function, Name, ROUTINGS, RoutingFunction as _, Row, Serves, Visit,
+    named,
+};
 use fsin_core::topology::{Port, Topology};
-use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::rng::{mix2, pick};
 
 use super::wires::Wires;
-use crate::params::{Params, Routing};
+use crate::params::Params;
 
-/// Maximum number of switches: tables have an entry for each pair.
-const MAX_SWITCHES: usize = 8_192;
+/// The routings that the model carries, up*/down* first, which is the default: those with one hop and no escape, and of
+/// those for any network one route for each pair of hosts. Adaptive ones would be something else under their name. There
+/// are no virtual channels, so that the classes of a routing come to nothing, and [`Routes::check`] says whether it is
+/// free of deadlock without them.
+pub(crate) fn carried() -> Vec<Carries> {
+    let fits = |row: &&Row| {
+        let has_one_route = row.choice == Choice::One || row.choice == Choice::Any && row.serves == Serves::Every;
+        has_one_route && !row.policy.is_escape() && row.policy != ChannelPolicy::Given && row.serves.lead_back()
+    };
+    let mut rows: Vec<&Row> = ROUTINGS.rows().iter().copied().filter(fits).collect();
+    rows.sort_by_key(|row| row.component.name != Name::UPDOWN.name());
+    rows.into_iter().map(|row| Carries { row, policy: ChannelPolicy::Free }).collect()
+}
 
 /// Maximum number of hosts of a network whose routes are followed one by one to prove that they do not deadlock.
 const MAX_PROVEN: usize = 4_096;
@@ -34,19 +45,33 @@ pub(crate) struct Route {
     pub(crate) switches: u32,
 }
 
-/// How routes are found.
-#[derive(Debug)]
-enum Scheme {
-    UpDown(UpDown),
-    Shortest(ShortestPaths),
-    DimensionOrder(Arc<dyn Topology>),
+/// The draws of a route: each belongs to the switch at which it is made first.
+struct Draws {
+    /// Random stream of (seed, source, destination).
+    key: u64,
+    /// The present switch.
+    here: usize,
+    /// The labels so far, with what was drawn.
+    drawn: Vec<(u32, u32)>,
+}
+
+impl Draw for Draws {
+    fn draw(&mut self, label: u32, bound: u32) -> u32 {
+        if let Some(&(_, drawn)) = self.drawn.iter().find(|(known, _)| *known == label) {
+            return drawn;
+        }
+        let drawn = pick(mix2(mix2(self.key, self.here as u64), label.into()), bound);
+        self.drawn.push((label, drawn));
+        drawn
+    }
 }
 
 /// The routes of all pairs of hosts, found when they are first used.
 #[derive(Debug)]
 pub(crate) struct Routes {
-    /// How routes are found.
-    scheme: Scheme,
+    function: Function,
+    /// True if the channels of the function are in an order in every network.
+    is_proven: bool,
     /// Seed of the run.
     seed: u64,
     /// By source and destination: the routes found so far.
@@ -58,46 +83,15 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
-    /// The routes of a network that use the links of `topology`, all or some of those of `wires`. They avoid dead links
-    /// if `sees_dead`.
-    pub(crate) fn new(
-        topology: &Arc<dyn Topology>,
-        wires: &Wires,
-        params: &Params,
-        sees_dead: bool,
-    ) -> Result<Self, SpecError> {
-        let is_left = |port: usize| {
-            let link = &wires.links()[port];
-            let is_there = || topology.neighbour(wires.node(link.owner as usize), Port(link.number as u8)).is_some();
-            !(sees_dead && wires.dead[port]) && (params.timetable.is_empty() || !link.is_visible || is_there())
-        };
-        if wires.switches > MAX_SWITCHES {
-            let what = format!("{} has {} switches", topology.spec(), wires.switches);
-            return Err(SpecError::new(ErrorKind::TooLarge, what, format!("use at most {MAX_SWITCHES}")).of("topology"));
-        }
-        if let Some(network) = topology.switched() {
-            network.check_rails(&phrase![["network" => "myrinet"]])?;
-        }
-        let links = wires.links_between_switches(is_left);
-        let near = |switch: usize| links[switch].iter().map(|&(_, next)| next as usize).collect();
-        let nics = Nics::of(&**topology).among((0..wires.hosts).map(|host| wires.home(host).0), near);
-        let scheme = match params.routing {
-            Routing::UpDown => Scheme::UpDown(UpDown::new(links, &nics)),
-            Routing::Shortest => Scheme::Shortest(ShortestPaths::new(links, nics)),
-            Routing::DimensionOrder if !params.timetable.is_empty() => {
-                let what = phrase![["routing" => params.routing.name()], " cannot avoid dead links"];
-                let remedy = phrase!["use ", ["routing" => "updown"], ", which goes round them"];
-                return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"));
-            }
-            Routing::DimensionOrder if topology.is_grid() => Scheme::DimensionOrder(Arc::clone(topology)),
-            Routing::DimensionOrder => {
-                let what = phrase![["routing" => params.routing.name()], (" is not for {}", topology.spec())];
-                let remedy = phrase!["use ", ["routing" => "updown"]];
-                return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"));
-            }
-        };
-        let parts = if params.timetable.is_empty() { Vec::new() } else { parts(&**topology, &HashSet::new()) };
-        Ok(Self { scheme, seed: params.seed, known: HashMap::new(), ports: Vec::new(), parts })
+    /// The routes of a network that use the links of `topology`, all or some of those of [`Wires`].
+    pub(crate) fn new(topology: &dyn Topology, params: &Params) -> Result<Self, SpecError> {
+        let may_be_parted = !params.timetable.is_empty();
+        let Carries { row, policy } = named(&carried(), params.routing, topology, may_be_parted)?;
+        let function = Build { may_be_parted, ..Build::new(row, topology, 1, policy) }.function()?;
+        let has_no_classes = row.policy == ChannelPolicy::Free;
+        let is_proven = has_no_classes && function.specimens().is_some_and(|specimens| specimens.is_empty());
+        let parts = if may_be_parted { parts(topology, &HashSet::new()) } else { Vec::new() };
+        Ok(Self { function, is_proven, seed: params.seed, known: HashMap::new(), ports: Vec::new(), parts })
     }
 
     /// True if a route leads from one host to another.
@@ -114,40 +108,24 @@ impl Routes {
         let (mut switch, _) = wires.home(source as usize);
         let (last, exit) = wires.home(destination as usize);
         let key = mix2(self.seed, u64::from(source) << 32 | u64::from(destination));
-        let mut has_gone_down = false;
+        let mut draw = Draws { key, here: switch, drawn: Vec::new() };
+        let mut at = Visit { source, destination, first: switch, here: switch, home: last, phase: 0 };
+        let mut hops = Vec::new();
         while switch != last {
-            let (port, next) = self.next(wires, switch, last, has_gone_down, mix2(key, switch as u64));
-            if let Scheme::UpDown(table) = &self.scheme {
-                has_gone_down |= table.is_down(switch, next);
-            }
-            self.ports.push(port);
-            switch = next;
+            (draw.here, at.here) = (switch, switch);
+            hops.clear();
+            self.function.hops(&at, &mut draw, |hop| hops.push(Port(hop.port)));
+            // There is a hop, since routes are asked for only between hosts that reach each other.
+            let hop = hops[pick(mix2(key, switch as u64), hops.len() as u32) as usize];
+            let port = wires.port_of(wires.node(wires.hosts + switch), hop).expect("hops leave through linked ports");
+            switch = wires.switch(wires.links()[port].device);
+            at.phase = self.function.hop(&at, switch, &mut draw);
+            self.ports.push(port as u32);
         }
         self.ports.push(exit as u32);
         let route = Route { start, switches: self.ports.len() as u32 - start };
         self.known.insert((source, destination), route);
         route
-    }
-
-    /// The port through which a route to switch `to` leaves `switch`, and the next switch. `key` draws one of several.
-    fn next(&self, wires: &Wires, switch: usize, to: usize, has_gone_down: bool, key: u64) -> (u32, usize) {
-        let ports: Vec<(u32, u32)> = match &self.scheme {
-            Scheme::UpDown(table) => table.next(switch, to, has_gone_down).collect(),
-            Scheme::Shortest(table) => table.next(switch, to).collect(),
-            Scheme::DimensionOrder(topology) => {
-                let shape = topology.shape();
-                let mut tie = |dimension: usize| pick(mix2(key, dimension as u64), 2) == 0;
-                let offsets = topology.offsets(NodeId::at(switch), NodeId::at(to), &mut tie);
-                let port = topology.usual().order.next(shape, &offsets[..shape.dimensions]);
-                let number = port.map_or(0, |port| port.0.into());
-                let mut ports = wires.ports(wires.hosts + switch);
-                let port = ports.find(|&port| wires.links()[port].number == number);
-                port.map(|port| (port as u32, wires.switch(wires.links()[port].device) as u32)).into_iter().collect()
-            }
-        };
-        // There is a port, since switches are asked only for hosts that they reach.
-        let (port, next) = ports[pick(key, ports.len() as u32) as usize];
-        (port, next as usize)
     }
 
     /// The output port at switch number `at` (from 0) of a route.
@@ -156,10 +134,9 @@ impl Routes {
         self.ports[(route.start + at) as usize]
     }
 
-    /// Refuses routings whose channels can wait for each other in a cycle (Dally and Seitz, TC 36(5), 1987). Up*/down*
-    /// has no such cycles.
+    /// Refuses routings whose channels can wait for each other in a cycle (Dally and Seitz, TC 36(5), 1987).
     pub(crate) fn check(&mut self, wires: &Wires, params: &Params) -> Result<(), SpecError> {
-        if params.unsafe_routing || params.routing == Routing::UpDown {
+        if params.unsafe_routing || self.is_proven {
             return Ok(());
         }
         let remedy = phrase![
@@ -210,40 +187,45 @@ impl Routes {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
-    fn checked(spec: &str, routing: Routing) -> Result<(), SpecError> {
+    fn checked(spec: &str, routing: Name) -> Result<(), SpecError> {
         let topology: Arc<dyn Topology> = fsin_core::topology::parse(spec, 2).unwrap().into();
         let params = Params { routing, ..Params::default() };
         let wires = Wires::new(&*topology, &params, true)?;
-        Routes::new(&topology, &wires, &params, false)?.check(&wires, &params)
+        Routes::new(&*topology, &params)?.check(&wires, &params)
     }
 
     #[test]
     fn cyclic_routes_are_refused() {
         for (spec, routing, is_free) in [
-            ("torus:5x4", Routing::UpDown, true),
-            ("torus:5x4", Routing::DimensionOrder, false),
-            ("torus:5", Routing::Shortest, false),
-            ("mesh:4x4", Routing::DimensionOrder, true),
-            ("hypercube:4", Routing::DimensionOrder, true),
-            ("fattree:2,3", Routing::Shortest, true),
-            ("fattree:4,2", Routing::DimensionOrder, false),
+            ("torus:5x4", Name::UPDOWN, true),
+            ("torus:5x4", Name::DOR, false),
+            ("torus:5", Name::SHORTEST, false),
+            ("mesh:4x4", Name::DOR, true),
+            ("hypercube:4", Name::DOR, true),
+            ("fattree:2,3", Name::SHORTEST, true),
+            ("fattree:4,2", Name::DOR, false),
+            ("fattree:4,2", Name::STATIC, true),
+            ("hyperx:3x3:2", Name::DOR, true),
+            ("dragonfly:p=1,a=3,h=1", Name::MINIMAL, false),
         ] {
-            assert_eq!(checked(spec, routing).is_ok(), is_free, "{spec} {routing:?}");
+            assert_eq!(checked(spec, routing).is_ok(), is_free, "{spec} {}", routing.name());
         }
-        let error = checked("torus:5", Routing::Shortest).unwrap_err();
+        let error = checked("torus:5", Name::SHORTEST).unwrap_err();
         assert!(error.to_string().contains("5 channels may wait for each other in a cycle"), "{error}");
     }
 
     #[test]
     fn routes_arrive() {
         for spec in ["torus:4x3", "fattree:3,3", "dragonfly:p=2,a=4,h=2", "fattree:6,1"] {
-            for routing in [Routing::UpDown, Routing::Shortest] {
+            for routing in [Name::UPDOWN, Name::SHORTEST] {
                 let topology: Arc<dyn Topology> = fsin_core::topology::parse(spec, 2).unwrap().into();
                 let params = Params { routing, ..Params::default() };
                 let wires = Wires::new(&*topology, &params, true).unwrap();
-                let mut routes = Routes::new(&topology, &wires, &params, false).unwrap();
+                let mut routes = Routes::new(&*topology, &params).unwrap();
                 let hosts = wires.hosts as u32;
                 for (source, destination) in (0..hosts).flat_map(|one| (0..hosts).map(move |other| (one, other))) {
                     if source == destination {

@@ -58,7 +58,7 @@ prop_compose! {
         beat in prop_oneof![2 => Just(1_000_000 * US), 1 => 2 * US..20 * US],
         timeout in prop_oneof![2 => Just(1_000_000 * US), 1 => US..8 * US, 1 => 8 * US..60 * US],
         (routing, faults) in prop_oneof![
-            2 => Just((Routing::UpDown, 0)), 1 => Just((Routing::Shortest, 0)), 1 => Just((Routing::UpDown, 1))
+            2 => Just((Routing::UPDOWN, 0)), 1 => Just((Routing::SHORTEST, 0)), 1 => Just((Routing::UPDOWN, 1))
         ],
         (rounds, gap, bytes) in (1u64..60, 1u64..6, prop_oneof![Just(4u64), 1u64..80, 1u64..2_000]),
         step in prop_oneof![1 => Just(6_250u64), 2 => 1u64..200 * NS, 1 => US..4 * US],
@@ -67,7 +67,7 @@ prop_compose! {
         let base = Params { link_rate, cable_length, high_mark: low + more, low_mark: low, ..Params::default() };
         let slack = least_slack(&base) + room;
         // Worms that wait for each other in a ring do so until then.
-        let timeout = if routing == Routing::Shortest { timeout.min(60 * US) } else { timeout };
+        let timeout = if routing == Routing::SHORTEST { timeout.min(60 * US) } else { timeout };
         let params = Params {
             slack, payload, store_character, beat, timeout, routing, unsafe_routing: true, seed,
             faults: if PLACES[topology] == "hyperx:3x2:2" { faults } else { 0 },
@@ -245,7 +245,7 @@ fn worms_are_stopped_and_removed() {
     let (stops, lost) = agree(&case).unwrap();
     assert!(stops > 100 && lost == 0, "{stops} STOPs, {lost} lost");
     // Routes round a ring wait for each other.
-    let params = Params { timeout: 5 * US, routing: Routing::Shortest, unsafe_routing: true, ..case.params };
+    let params = Params { timeout: 5 * US, routing: Routing::SHORTEST, unsafe_routing: true, ..case.params };
     let (_, lost) = agree(&Case { topology: "torus:5", params, ..case }).unwrap();
     assert!(lost > 10, "{lost} lost");
 }

@@ -58,7 +58,7 @@ fn marks_must_make_sense() {
         (Params { cable_length: f64::NAN, ..Params::default() }, "cable-length"),
         (Params { timeout: 0, ..Params::default() }, "packet-timeout"),
         (Params { faults: 1, ..Params::default() }, "faults"),
-        (Params { routing: Routing::DimensionOrder, ..Params::default() }, "routing"),
+        (Params { routing: Routing::DOR, ..Params::default() }, "routing"),
     ] {
         assert_eq!(check(&topology, &params).unwrap_err().setting(), Some(key), "{params:?}");
     }
@@ -111,7 +111,7 @@ fn latency_without_load() {
 #[test]
 fn a_cyclic_route_is_refused_deadlocks_and_is_broken() {
     let topology = place("torus:5");
-    let safe = Params { routing: Routing::Shortest, timeout: 50 * US, ..Params::default() };
+    let safe = Params { routing: Routing::SHORTEST, timeout: 50 * US, ..Params::default() };
     assert_eq!(check(&topology, &safe).unwrap_err().setting(), Some("routing"));
     let params = Params { unsafe_routing: true, ..safe };
     let engines: [Box<dyn Myrinet>; 2] =

@@ -345,8 +345,7 @@ impl RouterParams {
             self.check_switches(topology)?;
         }
         if self.alternatives > 0 && !routing.takes_alternatives() {
-            let takers: Vec<Routing> =
-                Routing::ALL.iter().copied().filter(|routing| routing.takes_alternatives()).collect();
+            let takers: Vec<Routing> = Routing::all().filter(|routing| routing.takes_alternatives()).collect();
             let what = phrase![["alternatives"], " has no meaning with ", ["routing" => name]];
             return Err(SpecError::new(
                 ErrorKind::Meaningless,

@@ -1,34 +1,31 @@
 //! Routings: the virtual channels that a packet may request, and how deadlock is avoided.
 //!
-//! A routing of direct networks is a file with a [`Row`] and the rules, a `DirectRouting`. A routing of networks of
-//! switches is a row for one of the [table of all models](fsin_core::route), whose routing function has the rules. The
-//! [table](Routing) lists all; lists, explanations, checks, errors and both engines follow from it. No trait and no row
-//! has a default, and no match over routings has a catch-all arm: a missing answer does not compile.
+//! Routings of the [table of all models](fsin_core::route) are [taken](Taken) from there: nothing is to be added here.
+//! This model has names and rules of its own for some. A routing of direct networks that sees hops to go, bubbles and
+//! free space is a file with a [`Row`] and the rules, a `DirectRouting`; a routing of networks of switches with another
+//! name or another choice of channels is a row in `switched/rows.rs`. The [table](Routing) lists them; lists,
+//! explanations, checks, errors and both engines follow from it. No trait and no row has a default, and no match over
+//! routings has a catch-all arm: a missing answer does not compile.
 //!
-//! # To add a topology with a routing of its own
-//! 1. `fsin-core/src/topology/switched/NAME.rs`: a row, a builder, the construction plan; one line in
-//!    `topology::TOPOLOGIES`.
-//! 2. `fsin-core/src/route/NAME.rs`: a row and a routing function; one line in `route::ROUTINGS`.
-//! 3. Here: a row in `routing/switched/rows.rs`, and a line in the table below.
-//!
-//! The default routing of a topology is the first in the table that serves it.
-
-use trgen::catalog::Component;
+//! The default routing of a topology is the first in the table that serves it, and else the first that is taken.
 
 mod direct;
 mod names;
 mod row;
 pub mod switched;
+mod taken;
 
 pub(crate) use direct::dally::Ring;
 pub(crate) use direct::smart::{lots, lots_key};
-pub use fsin_core::route::Order;
+pub use fsin_core::route::{Order, Serves};
 pub use names::listed;
-pub use row::{Adaptive, Avoidance, Choice, Requests, Row, Serves, Vcs, Wake};
+pub use row::{Adaptive, Avoidance, Choice, Requests, Row, Vcs, Wake};
+pub use taken::Taken;
 
 use crate::router::layout::Layout;
 use crate::router::request::{Head, OutputState, OutputVc, RouteRules, Wait, WakeCondition};
 use direct::DirectRouting;
+use direct::given::Given;
 use fsin_core::topology::Port;
 
 /// Defines [`Routing`], the table of rows, and the static dispatch to the rules.
@@ -42,24 +39,24 @@ macro_rules! table {
         pub enum Routing {
             $(#[doc = concat!("`", stringify!($direct_row), "`")] $direct,)+
             $(#[doc = concat!("`", stringify!($switched_row), "`")] $switched,)+
+            /// One of the table of all models that has no row here.
+            Taken(Taken),
         }
 
         impl Routing {
-            /// Every routing, in the order of the table.
-            pub const ALL: &[Self] = &[$(Self::$direct,)+ $(Self::$switched,)+];
+            /// The routings with a row here, in the order of the table.
+            const OWN: &[Self] = &[$(Self::$direct,)+ $(Self::$switched,)+];
 
             /// The properties that the routing states of itself.
             #[must_use]
-            pub const fn row(self) -> &'static Row {
+            pub fn row(self) -> &'static Row {
                 match self {
                     $(Self::$direct => &$direct_row,)+
                     $(Self::$switched => &$switched_row,)+
+                    Self::Taken(taken) => taken.row(),
                 }
             }
         }
-
-        /// The description of every routing.
-        pub const ROUTINGS: &[Component] = &[$($direct_row.component,)+ $($switched_row.component,)+];
 
         /// Dispatch to the rules of a direct routing. Heads in networks of switches never get here.
         impl<L: Layout> RouteRules<L> {
@@ -73,6 +70,7 @@ macro_rules! table {
             ) -> Option<OutputVc> {
                 match self.routing {
                     $(Routing::$direct => <$rules>::request(self, head, bet, outputs),)+
+                    Routing::Taken(_) => Given::request(self, head, bet, outputs),
                     $(Routing::$switched)|+ => None,
                 }
             }
@@ -81,6 +79,7 @@ macro_rules! table {
             pub(crate) fn direct_wait(&self, head: &Head<'_>, outputs: &impl OutputState) -> Wait {
                 match self.routing {
                     $(Routing::$direct => <$rules>::wait(self, head, outputs),)+
+                    Routing::Taken(_) => Given::wait(self, head, outputs),
                     $(Routing::$switched)|+ => Wait::Poll,
                 }
             }
@@ -94,6 +93,7 @@ macro_rules! table {
             ) {
                 match self.routing {
                     $(Routing::$direct => <$rules>::wake_conditions(self, head, wait, add_condition),)+
+                    Routing::Taken(_) => Given::wake_conditions(self, head, wait, add_condition),
                     $(Routing::$switched)|+ => {}
                 }
             }
@@ -102,6 +102,7 @@ macro_rules! table {
             pub(crate) fn direct_blocking_channel(&self, head: &Head<'_>) -> Option<OutputVc> {
                 match self.routing {
                     $(Routing::$direct => <$rules>::blocking_channel(self, head),)+
+                    Routing::Taken(_) => Given::blocking_channel(self, head),
                     $(Routing::$switched)|+ => None,
                 }
             }
@@ -109,7 +110,7 @@ macro_rules! table {
     };
 }
 
-// One line per routing. The first one that serves a topology is its default.
+// One line for each routing that has a name or rules of its own in this model.
 table! {
     direct {
         BubbleSmart(direct::smart::Smart) = direct::smart::ROW,
@@ -126,9 +127,9 @@ table! {
         DallyTrc(direct::dally::DimensionOrder<false, false>) = direct::dally::TRC,
         DallyBasic(direct::dally::DimensionOrder<true, false>) = direct::dally::BASIC,
         DallyImproved(direct::dally::DimensionOrder<true, true>) = direct::dally::IMPROVED,
-        DirectUpDown(direct::given::Given) = direct::given::UPDOWN,
-        DirectShortest(direct::given::Given) = direct::given::SHORTEST,
-        DirectRoutes(direct::given::Given) = direct::given::ROW,
+        DirectUpDown(Given) = direct::given::UPDOWN,
+        DirectShortest(Given) = direct::given::SHORTEST,
+        DirectRoutes(Given) = direct::given::ROW,
     }
     switched {
         TreeAdaptive = switched::rows::TREE_ADAPTIVE,

@@ -2,37 +2,36 @@
 
 use trgen::catalog::{ErrorKind, SpecError};
 
-use fsin_core::route;
+use fsin_core::route::{self, Carries, ChannelPolicy};
 
-use super::row::{Adaptive, Avoidance, Requests, Serves, Vcs};
-use super::{ROUTINGS, Routing};
+use super::row::{Adaptive, Avoidance, Requests, Vcs};
+use super::{Routing, Serves, Taken};
 use fsin_core::family::{Carried, topologies_with};
-use fsin_core::topology::{Kind, row};
+use fsin_core::words::joined;
 
 /// Topologies of two dimensions, whatever their sizes.
 const PLANAR: [&str; 2] = ["midimew", "spidergon"];
 
-/// The routings with this alias.
-fn with_alias(alias: &str) -> Vec<Routing> {
-    Routing::ALL.iter().copied().filter(|routing| routing.row().aliases.contains(&alias)).collect()
-}
-
 impl Routing {
-    /// The routing of this name.
+    /// Every routing: those with a row here, and those that are taken.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::OWN.iter().copied().chain(Taken::all().map(Self::Taken))
+    }
+
+    /// The first routing of this name.
     ///
     /// # Errors
     /// An unknown name.
     pub fn parse(name: &str) -> Result<Self, SpecError> {
-        Self::ALL.iter().copied().find(|routing| routing.name() == name).ok_or_else(|| {
-            let names = ROUTINGS.iter().map(|component| component.name);
-            let known: Vec<&str> = names.chain(Self::ALL.iter().flat_map(|routing| routing.aliases())).collect();
+        Self::all().find(|routing| routing.name() == name).ok_or_else(|| {
+            let known: Vec<&str> = Self::all().map(Self::name).chain(Self::all().flat_map(Self::aliases)).collect();
             SpecError::unknown("routing", name, &known)
         })
     }
 
     /// The name that parses to this routing.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         self.row().component.name
     }
 
@@ -41,28 +40,37 @@ impl Routing {
         self.row().aliases.iter().copied()
     }
 
+    /// True if a word is its name or another name of it.
+    #[must_use]
+    pub fn is_called(self, word: &str) -> bool {
+        self.name() == word || self.row().aliases.contains(&word)
+    }
+
     /// True if it serves a topology, by its specification or its name alone.
     #[must_use]
     pub fn serves(self, spec: &str) -> bool {
-        row(spec).is_some_and(|topology| match self.row().serves {
-            Serves::Grids => topology.kind == Kind::Grid,
-            Serves::Direct => matches!(topology.kind, Kind::Grid | Kind::Direct),
-            Serves::Switched => topology.kind == Kind::Switched,
-            Serves::Only(names) => names.contains(&topology.component.name),
-        })
+        self.row().includes(spec)
+    }
+
+    /// The routing as all models know it, where this model has no rules of its own for it.
+    fn shared(self) -> Option<&'static route::Row> {
+        match self.row().requests {
+            Requests::Direct { follows, .. } => follows,
+            Requests::Switched { carries, .. } => Some(carries.row),
+        }
     }
 
     /// True if its routes are those of a table.
     #[must_use]
-    pub const fn is_of_table(self) -> bool {
-        matches!(self, Self::DirectRoutes | Self::GraphRoutes)
+    pub fn is_of_table(self) -> bool {
+        self.shared().is_some_and(|row| row.policy == ChannelPolicy::Given)
     }
 
     /// Routings for a topology, by its specification or its name alone; the first one is the default, and those of
     /// tables, which nothing defaults to, come last. Empty for an unknown topology.
     #[must_use]
     pub fn serving(spec: &str) -> Vec<Self> {
-        let mut serving: Vec<Self> = Self::ALL.iter().copied().filter(|routing| routing.serves(spec)).collect();
+        let mut serving: Vec<Self> = Self::all().filter(|routing| routing.serves(spec)).collect();
         serving.sort_by_key(|routing| routing.is_of_table());
         serving
     }
@@ -73,9 +81,9 @@ impl Routing {
     /// # Errors
     /// An unknown name; one that means no routing for this topology.
     pub fn named(name: &str, spec: &str) -> Result<Self, SpecError> {
-        let meant = with_alias(name);
-        if meant.is_empty() {
-            return Self::parse(name);
+        let meant: Vec<Self> = Self::all().filter(|routing| routing.is_called(name)).collect();
+        if meant.iter().all(|routing| routing.name() == name) {
+            return meant.iter().copied().find(|routing| routing.serves(spec)).map_or_else(|| Self::parse(name), Ok);
         }
         meant.iter().copied().find(|routing| routing.serves(spec)).ok_or_else(|| {
             let what = format!("`{name}` is {}, which is not for {spec}", listed(&meant));
@@ -85,9 +93,9 @@ impl Routing {
 
     /// The routings as the model carries them.
     pub(crate) fn carried() -> Vec<Carried> {
-        let carried = |routing: &'static Self| {
+        let carried = |routing: Self| {
             let row = routing.row();
-            let is_default = |spec: &str| Self::serving(spec).first() == Some(routing);
+            let is_default = |spec: &str| Self::serving(spec).first() == Some(&routing);
             let policy = match row.avoidance {
                 Avoidance::Bubble => "bubble",
                 Avoidance::Datelines => "dateline",
@@ -107,26 +115,28 @@ impl Routing {
                     routing.serves(name) && has_dimensions
                 }),
                 default_of: topologies_with(|topology, _| is_default(topology.component.name)),
-                channels: format!("{policy}; {vcs}"),
+                channels: match (routing, routing.shared()) {
+                    (Self::Taken(_), Some(shared)) => Carries::new(shared).listed(is_default).channels,
+                    _ => format!("{policy}; {vcs}"),
+                },
             }
         };
-        Self::ALL.iter().map(carried).collect()
+        Self::all().map(carried).collect()
     }
 
     /// The networks that it is for, in words.
     #[must_use]
     pub fn networks(self) -> String {
         match self.row().serves {
-            Serves::Grids => "torus, mesh and hypercube".to_owned(),
-            Serves::Direct => "direct networks".to_owned(),
-            Serves::Switched => "networks of switches".to_owned(),
-            Serves::Only(names) => in_words(names, "and"),
+            Serves::Every if self.is_for_switches() => Serves::Switches.to_string(),
+            Serves::Every => Serves::Direct.to_string(),
+            serves => serves.to_string(),
         }
     }
 
     /// \[channels\] Minimum number of virtual channels in this number of dimensions.
     #[must_use]
-    pub const fn min_vcs(self, dimensions: usize) -> usize {
+    pub fn min_vcs(self, dimensions: usize) -> usize {
         match self.row().vcs {
             Vcs::AtLeast(count) | Vcs::Exactly(count) => count,
             Vcs::MultipleOfDimensions => dimensions,
@@ -135,7 +145,7 @@ impl Routing {
 
     /// True if it works with this number of virtual channels in this number of dimensions.
     #[must_use]
-    pub const fn takes_vcs(self, dimensions: usize, vcs: usize) -> bool {
+    pub fn takes_vcs(self, dimensions: usize, vcs: usize) -> bool {
         match self.row().vcs {
             Vcs::AtLeast(least) => vcs >= least,
             Vcs::Exactly(count) => vcs == count,
@@ -145,25 +155,25 @@ impl Routing {
 
     /// True if packets that enter a ring leave a bubble there.
     #[must_use]
-    pub const fn uses_bubble(self) -> bool {
+    pub fn uses_bubble(self) -> bool {
         matches!(self.row().avoidance, Avoidance::Bubble)
     }
 
     /// True for dateline routings: they need rings that wrap at a coordinate.
     #[must_use]
-    pub const fn uses_datelines(self) -> bool {
+    pub fn uses_datelines(self) -> bool {
         matches!(self.row().avoidance, Avoidance::Datelines)
     }
 
     /// True if it is for networks of switches, not for direct networks.
     #[must_use]
-    pub const fn is_for_switches(self) -> bool {
+    pub fn is_for_switches(self) -> bool {
         matches!(self.row().requests, Requests::Switched { .. })
     }
 
     /// Adaptive channels of direct networks.
     #[must_use]
-    pub const fn adaptive(self) -> Adaptive {
+    pub fn adaptive(self) -> Adaptive {
         match self.row().requests {
             Requests::Direct { adaptive, .. } => adaptive,
             Requests::Switched { .. } => Adaptive::Never,
@@ -172,7 +182,7 @@ impl Routing {
 
     /// True if all packets in direct networks may leave the deterministic route, with this number of virtual channels.
     #[must_use]
-    pub const fn leaves_order(self, vcs: usize) -> bool {
+    pub fn leaves_order(self, vcs: usize) -> bool {
         match self.adaptive() {
             Adaptive::From(first) => vcs > first as usize,
             Adaptive::Never | Adaptive::ShortMessagesFrom(_) => false,
@@ -181,13 +191,13 @@ impl Routing {
 
     /// True if every channel has its own order of dimensions.
     #[must_use]
-    pub const fn orders_by_channel(self) -> bool {
+    pub fn orders_by_channel(self) -> bool {
         matches!(self.row().requests, Requests::Direct { orders_by_channel: true, .. })
     }
 
     /// The routing as all models know it, if packets follow its routes in a direct network, one for each pair of nodes.
     #[must_use]
-    pub const fn follows(self) -> Option<&'static route::Row> {
+    pub fn follows(self) -> Option<&'static route::Row> {
         match self.row().requests {
             Requests::Direct { follows, .. } => follows,
             Requests::Switched { .. } => None,
@@ -196,19 +206,19 @@ impl Routing {
 
     /// True if its routes in a direct network go round dead links, wherever that is possible.
     #[must_use]
-    pub const fn goes_round(self) -> bool {
+    pub fn goes_round(self) -> bool {
         self.follows().is_some() && self.row().dead_links
     }
 
     /// True if the number of alternative paths can be set.
     #[must_use]
-    pub const fn takes_alternatives(self) -> bool {
+    pub fn takes_alternatives(self) -> bool {
         matches!(self, Self::GraphShortest)
     }
 
     /// True if it works in this number of dimensions.
     #[must_use]
-    pub const fn takes_dimensions(self, dimensions: usize) -> bool {
+    pub fn takes_dimensions(self, dimensions: usize) -> bool {
         match self.row().dimensions {
             Some(needed) => needed == dimensions,
             None => true,
@@ -219,27 +229,18 @@ impl Routing {
 /// Names of routings: `a, b or c`.
 #[must_use]
 pub fn listed(routings: &[Routing]) -> String {
-    in_words(&routings.iter().map(|routing| routing.name()).collect::<Vec<_>>(), "or")
-}
-
-/// Joins names: `a, b LAST c`, where `last` is the conjunction.
-fn in_words(names: &[&str], last: &str) -> String {
-    match names {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [first @ .., end] => format!("{} {last} {end}", first.join(", ")),
-    }
+    joined(&routings.iter().map(|routing| routing.name()).collect::<Vec<_>>(), "or")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fsin_core::topology::TOPOLOGIES;
+    use fsin_core::topology::{TOPOLOGIES, row};
 
     #[test]
     fn every_listed_routing_parses_and_answers_to_its_name() {
-        for component in ROUTINGS {
-            assert_eq!(Routing::parse(component.name).unwrap().name(), component.name);
+        for routing in Routing::all() {
+            assert_eq!(Routing::parse(routing.name()).unwrap().name(), routing.name());
         }
         let refusal = Routing::parse("bubble:smrat").unwrap_err();
         assert_eq!(refusal.remedy().to_string(), "did you mean `bubble:smart`?");
@@ -248,7 +249,7 @@ mod tests {
     #[test]
     fn every_topology_has_routings_and_every_routing_topologies() {
         assert!(TOPOLOGIES.components().all(|component| !Routing::serving(component.name).is_empty()));
-        for routing in Routing::ALL {
+        for routing in Routing::all() {
             assert!(TOPOLOGIES.components().any(|component| routing.serves(component.name)), "{routing:?}");
             if let Serves::Only(names) = routing.row().serves {
                 assert!(names.iter().all(|name| row(name).is_some()), "{names:?}");
@@ -259,7 +260,7 @@ mod tests {
             .map(|component| component.name)
             .filter(|name| Routing::DallyTrc.serves(name))
             .collect();
-        assert_eq!(Routing::DallyTrc.networks(), in_words(&grids, "and"));
+        assert_eq!(Routing::DallyTrc.networks(), joined(&grids, "and"));
         assert_eq!(Routing::serving("ring:5"), []);
     }
 
@@ -273,10 +274,11 @@ mod tests {
         let refusal = Routing::named("dor", "fattree:4,3").unwrap_err();
         assert_eq!(
             refusal.remedy().to_string(),
-            "use tree:adaptive, tree:static, graph:updown, graph:shortest or graph:routes"
+            "use tree:adaptive, tree:static, graph:updown, graph:shortest, minimal or graph:routes"
         );
         assert!(Routing::BubbleOblivious.aliases().any(|alias| alias == "dor"));
-        let aliases = || Routing::ALL.iter().flat_map(|routing| routing.aliases());
-        assert!(aliases().all(|alias| Routing::parse(alias).is_err()), "a name is another one's alias");
+        let own = || Routing::OWN.iter();
+        let is_name = |alias| own().any(|routing| routing.name() == alias);
+        assert!(!own().flat_map(|routing| routing.aliases()).any(is_name), "a name is another one's alias");
     }
 }

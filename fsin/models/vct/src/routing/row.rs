@@ -1,6 +1,7 @@
 //! What a routing states of itself.
 
-use fsin_core::route::{self, Carries};
+use fsin_core::route::{self, Carries, Serves};
+use fsin_core::topology::{Kind, row};
 use trgen::catalog::Component;
 
 /// The answers of a routing. There are no defaults: a missing answer does not compile.
@@ -10,7 +11,7 @@ pub struct Row {
     pub component: Component,
     /// Names in other simulators and textbooks. Several routings may share one: the topology decides which is meant.
     pub aliases: &'static [&'static str],
-    /// The topologies that it serves.
+    /// The networks that it serves, of those that [`Requests`] are for.
     pub serves: Serves,
     /// The virtual channels that it needs.
     pub vcs: Vcs,
@@ -20,21 +21,19 @@ pub struct Row {
     pub avoidance: Avoidance,
     /// True if it works where links are dead.
     pub dead_links: bool,
+    /// \[channels\] The least number with which heads draw an output or a channel; `None` if they never do.
+    pub draws_with: Option<usize>,
     /// How a head requests an output.
     pub requests: Requests,
 }
 
-/// Topologies that a routing serves.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Serves {
-    /// Tori, meshes, hypercubes: a ring wraps at a coordinate.
-    Grids,
-    /// All direct networks.
-    Direct,
-    /// The topologies of these names.
-    Only(&'static [&'static str]),
-    /// All networks of switches.
-    Switched,
+impl Row {
+    /// True if it serves a topology, by its specification or its name alone.
+    pub(super) fn includes(&self, spec: &str) -> bool {
+        let is_for_switches = matches!(self.requests, Requests::Switched { .. });
+        let is_switched = row(spec).is_some_and(|topology| !matches!(topology.kind, Kind::Grid | Kind::Direct));
+        self.serves.includes(spec) && is_switched == is_for_switches
+    }
 }
 
 /// \[channels\] Virtual channels that a routing needs.

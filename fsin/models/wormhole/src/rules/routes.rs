@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use fsin_core::failures::parts;
 use fsin_core::interface::Interface;
-use fsin_core::route::{self, Build, Carries, Choice, Function, Hop, Masks, Phase, RoutingFunction as _, Visit, proof};
+use fsin_core::route::{
+    self, Build, Carries, Choice, Function, Hop, Masks, Phase, ROUTINGS, RoutingFunction as _, Visit, proof,
+};
 use fsin_core::topology::Topology;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
@@ -15,39 +17,11 @@ use crate::params::{Params, Routing};
 
 pub(crate) use fsin_core::route::{ByKey, Draw, Tier, has_rings, mask};
 
-/// The standard routings that the model carries. The first one that serves a topology is its default. A routing that
-/// weighs several hops is not among them: it would need the length of queues at every router.
-const CARRIED: &[Carries] = &[
-    Carries::new(&route::rows::GRID_DOR),
-    Carries::new(&route::rows::GRID_ADAPTIVE),
-    Carries::new(&route::rows::WEST_FIRST),
-    Carries::new(&route::rows::NORTH_LAST),
-    Carries::new(&route::rows::NEGATIVE_FIRST),
-    Carries::new(&route::rows::ODD_EVEN),
-    Carries::new(&route::rows::TREE_ADAPTIVE),
-    Carries::new(&route::rows::TREE_MINIMAL),
-    Carries::new(&route::rows::TREE_STATIC),
-    Carries::new(&route::rows::DRAGONFLY_MINIMAL),
-    Carries::new(&route::rows::DRAGONFLY_VALIANT),
-    Carries::new(&route::rows::DRAGONFLY_UGAL),
-    Carries::new(&route::rows::HYPERX_DOR),
-    Carries::new(&route::rows::HYPERX_MINIMAL),
-    Carries::new(&route::rows::HYPERX_ADAPTIVE),
-    Carries::new(&route::rows::HYPERX_VALIANT),
-    Carries::new(&route::rows::HYPERX_UGAL),
-    Carries::new(&route::rows::BUTTERFLY),
-    Carries::new(&route::rows::UPDOWN),
-    Carries::new(&route::rows::SHORTEST),
-    Carries::new(&route::rows::CUBE_DOR),
-    Carries::new(&route::rows::CUBE_ADAPTIVE),
-    Carries::new(&route::rows::ROUTES),
-];
-
-/// The routings that the model carries, those of a program's own included.
+/// The routings that the model carries: all but those that weigh several hops, which need the length of queues at every
+/// router.
 #[must_use]
 pub fn carried() -> Vec<Carries> {
-    let own = route::added().filter(|row| row.choice != Choice::Weighed).map(Carries::new);
-    CARRIED.iter().copied().chain(own).collect()
+    ROUTINGS.rows().iter().copied().filter(|row| row.choice != Choice::Weighed).map(Carries::new).collect()
 }
 
 /// An output port that a head may leave through, and the VCs that it may take there.
@@ -128,20 +102,8 @@ pub(crate) struct Routes {
 
 impl Routes {
     pub(crate) fn new(params: &Params, topology: &dyn Topology, wiring: &Wiring) -> Result<Self, SpecError> {
-        let name = params.routing.name();
-        let spec = topology.spec();
-        let carried = carried();
-        let Some(&carries) = route::serving(&carried, &spec).find(|carries| carries.row.component.name == name) else {
-            let what = phrase![["routing" => name], (" is not for {spec}")];
-            return Err(SpecError::new(ErrorKind::Conflict, what, remedy(topology)).of("routing"));
-        };
         let may_be_parted = !params.timetable.is_empty();
-        if (may_be_parted || topology.faults() > 0) && carries.row.serves.requires_intact_topology() {
-            let what = phrase![["routing" => name], " cannot avoid dead links"];
-            let remedy =
-                phrase!["use ", ["routing" => "updown"], " or ", ["routing" => "shortest"], ", which go round them"];
-            return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"));
-        }
+        let carries = route::named(&carried(), params.routing, topology, may_be_parted)?;
         // Each message class has channels of its own, all of the same number: routings know those of class 0 only.
         let vcs = params.vcs_of_class();
         let routes = params.routes.as_ref();
@@ -363,17 +325,6 @@ fn check_vcs(carries: &Carries, function: &Function, params: &Params) -> Result<
     let what = phrase![["routing" => name], " needs {least} VCs{each}, {why}, ", ["vcs"], (" is {given}")];
     let remedy = phrase!["use ", ["vcs" => least * classes], " or more"];
     Err(SpecError::new(ErrorKind::OutOfRange, what, remedy).of("vcs").given(given))
-}
-
-/// Advice to the user: the routings that serve a topology.
-fn remedy(topology: &dyn Topology) -> String {
-    let (spec, carried) = (topology.spec(), carried());
-    let names: Vec<&str> = route::serving(&carried, &spec).map(|carries| carries.row.component.name).collect();
-    match &names[..] {
-        [] => "the wormhole model takes tori, meshes, hypercubes and networks of switches".to_owned(),
-        [one] => format!("use {one}"),
-        [first @ .., last] => format!("use {} or {last}", first.join(", ")),
-    }
 }
 
 #[cfg(test)]

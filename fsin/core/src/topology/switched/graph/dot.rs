@@ -23,8 +23,8 @@ const MAX_BYTES: usize = 1 << 20;
 enum Fault {
     /// A violation of the grammar, at a line and column from 1.
     Syntax { line: usize, column: usize, why: String },
-    /// The text ends with this number of open braces.
-    Unclosed { braces: usize },
+    /// The text ends with this number of open braces, the last of which is at a line and column from 1.
+    Unclosed { braces: usize, line: usize, column: usize },
     /// Subgraphs are nested deeper than [`MAX_DEPTH`].
     Deep,
     /// Another graph follows the first one.
@@ -72,8 +72,8 @@ struct Parser<'a> {
     after: usize,
     /// The next token.
     token: Token<'a>,
-    /// Number of open braces.
-    depth: usize,
+    /// \[bytes\] Offsets of the open braces.
+    open: Vec<usize>,
     /// True in a directed graph.
     is_directed: bool,
 }
@@ -98,10 +98,12 @@ fn refusal(fault: &Fault) -> SpecError {
             let what = format!("it is not DOT: line {line}, column {column}: {why}");
             SpecError::new(ErrorKind::Malformed, what, written)
         }
-        Fault::Unclosed { braces } => {
-            let what =
-                format!("it is not DOT: at its end {} not closed", words::counted(*braces, "brace is", "braces are"));
-            SpecError::new(ErrorKind::Malformed, what, written)
+        Fault::Unclosed { braces, line, column } => {
+            let open = words::counted(*braces, "brace is", "braces are");
+            let what = format!(
+                "it is not DOT: at its end {open} not closed, the last one that of line {line}, column {column}"
+            );
+            SpecError::new(ErrorKind::Malformed, what, "write a `}` for each `{`, as in `graph { a -- b }`")
         }
         Fault::Deep => {
             let what = format!("subgraphs stand in each other more than {MAX_DEPTH} deep");
@@ -120,7 +122,7 @@ fn refusal(fault: &Fault) -> SpecError {
 
 /// The one graph of the text.
 fn graph(text: &str) -> Result<Graph<'_>, Fault> {
-    let mut parser = Parser { text, at: 0, after: 0, token: Token::End, depth: 0, is_directed: false };
+    let mut parser = Parser { text, at: 0, after: 0, token: Token::End, open: Vec::new(), is_directed: false };
     parser.advance()?;
     let is_strict = parser.take(Token::Strict)?;
     parser.is_directed = parser.take(Token::Digraph)?;
@@ -141,15 +143,22 @@ fn graph(text: &str) -> Result<Graph<'_>, Fault> {
 impl<'a> Parser<'a> {
     /// A violation of the grammar at the offset `at`.
     fn fault(&self, at: usize, why: String) -> Fault {
+        let (line, column) = self.place(at);
+        Fault::Syntax { line, column, why }
+    }
+
+    /// The line and column, from 1, of an offset.
+    fn place(&self, at: usize) -> (usize, usize) {
         let before = &self.text[..at];
         let line = before.rfind('\n').map_or(before, |newline| &before[newline + 1..]);
-        Fault::Syntax { line: before.matches('\n').count() + 1, column: line.chars().count() + 1, why }
+        (before.matches('\n').count() + 1, line.chars().count() + 1)
     }
 
     /// The fault that `what` was expected in place of the next token.
     fn expected(&self, what: &str) -> Fault {
-        if self.token == Token::End && self.depth > 0 {
-            return Fault::Unclosed { braces: self.depth };
+        if let (Token::End, Some(&last)) = (self.token, self.open.last()) {
+            let (line, column) = self.place(last);
+            return Fault::Unclosed { braces: self.open.len(), line, column };
         }
         let found = match &self.text[self.at..self.after] {
             "" => "the end".to_owned(),
@@ -223,11 +232,12 @@ impl<'a> Parser<'a> {
 
     /// Parses statements between braces. `is_whole` is true for those of the whole graph.
     fn block(&mut self, is_whole: bool) -> Result<Vec<Statement<'a>>, Fault> {
+        let begin = self.at;
         if !self.take(Token::Mark('{'))? {
             return Err(self.expected("`{`"));
         }
-        self.depth += 1;
-        if !is_whole && self.depth > MAX_DEPTH + 1 {
+        self.open.push(begin);
+        if !is_whole && self.open.len() > MAX_DEPTH + 1 {
             return Err(Fault::Deep);
         }
         let mut statements = Vec::new();
@@ -235,7 +245,7 @@ impl<'a> Parser<'a> {
             statements.push(self.statement()?);
             self.take(Token::Mark(';'))?;
         }
-        self.depth -= 1;
+        self.open.pop();
         self.advance()?;
         Ok(statements)
     }
@@ -416,7 +426,7 @@ mod tests {
             ("graph { a -> b }", syntax(1, 11, "expected `--` (in a graph), found `->`")),
             ("digraph { a -- b }", syntax(1, 13, "expected `->` (in a digraph), found `--`")),
             ("graph { /* }", syntax(1, 9, "expected a node, an edge or `}`, found `/`")),
-            ("graph { { a ", Fault::Unclosed { braces: 2 }),
+            ("graph { { a ", Fault::Unclosed { braces: 2, line: 1, column: 9 }),
             ("graph { a } strict graph { b }", Fault::Several),
             ("graph { a } strict", Fault::Behind),
             ("graph { a } \"", syntax(1, 13, "a string does not end")),

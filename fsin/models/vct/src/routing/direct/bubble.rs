@@ -66,6 +66,7 @@ pub(super) const fn row(
         dimensions: None,
         avoidance: Avoidance::Bubble,
         dead_links: true,
+        draws_with: Some(1),
         requests: Requests::Direct { adaptive, orders_by_channel: false, compares_space, wake, follows: None },
     }
 }

@@ -32,11 +32,14 @@ pub(in crate::routing) const BASIC: Row = in_dimension_order(
     "dimension order; channel 0 while the rest of the route wraps in this dimension, else channel 1; V = 2",
 );
 
-pub(in crate::routing) const IMPROVED: Row = in_dimension_order(
-    "dally:improved",
-    &[],
-    "dimension order; channel 0 while the rest of the route wraps in this dimension, else either; V = 2",
-);
+pub(in crate::routing) const IMPROVED: Row = Row {
+    draws_with: Some(2),
+    ..in_dimension_order(
+        "dally:improved",
+        &[],
+        "dimension order; channel 0 while the rest of the route wraps in this dimension, else either; V = 2",
+    )
+};
 
 /// The row of a routing in dimension order on two channels.
 const fn in_dimension_order(name: &'static str, aliases: &'static [&'static str], about: &'static str) -> Row {
@@ -48,6 +51,7 @@ const fn in_dimension_order(name: &'static str, aliases: &'static [&'static str]
         dimensions: None,
         avoidance: Avoidance::Datelines,
         dead_links: true,
+        draws_with: None,
         requests: Requests::Direct {
             adaptive: Channels::Never,
             orders_by_channel: false,
@@ -71,6 +75,7 @@ pub(in crate::routing) const ADAPTIVE: Row = Row {
     dimensions: None,
     avoidance: Avoidance::Datelines,
     dead_links: true,
+    draws_with: Some(1),
     requests: Requests::Direct {
         adaptive: Channels::From(2),
         orders_by_channel: false,

@@ -55,6 +55,7 @@ const fn row(name: &'static str, about: &'static str, (vcs, dimensions): (Vcs, O
         dimensions,
         avoidance: Avoidance::Bubble,
         dead_links: false,
+        draws_with: Some(1),
         requests: Requests::Direct {
             adaptive: Adaptive::Never,
             orders_by_channel: true,

@@ -14,7 +14,7 @@ use fsin_core::route::{self, rows};
 use fsin_core::topology::Port;
 
 /// Heads take the next hop of the route of this routing that their pair follows.
-const fn following(row: &'static route::Row) -> Requests {
+pub(in crate::routing) const fn following(row: &'static route::Row) -> Requests {
     Requests::Direct {
         adaptive: Adaptive::Never,
         orders_by_channel: false,
@@ -37,6 +37,7 @@ pub(in crate::routing) const ROW: Row = Row {
     dimensions: None,
     avoidance: Avoidance::Order,
     dead_links: false,
+    draws_with: None,
     requests: following(&rows::ROUTES),
 };
 

@@ -24,6 +24,7 @@ pub(in crate::routing) const ROW: Row = Row {
     dimensions: None,
     avoidance: Avoidance::Bubble,
     dead_links: true,
+    draws_with: Some(2),
     requests: Requests::Direct {
         adaptive: Adaptive::Never,
         orders_by_channel: false,

@@ -18,14 +18,18 @@ use crate::router::request::{Head, Input, OutputState, OutputVc, RouteRules, Wai
 use crate::routing::{Adaptive, Row, Wake};
 use fsin_core::topology::Port;
 
-pub(in crate::routing) const ROW: Row = bubble::row(
-    "bubble:smart",
-    "minimal adaptive, a dimension a cycle: first straight ahead in its own channel, then the others in turn, then \
-     escape channel 0 with bubble; V >= 2",
-    PUENTE,
-    &[],
-    (Adaptive::From(1), false, Wake::Bets),
-);
+pub(in crate::routing) const ROW: Row = Row {
+    // The one adaptive channel of two needs no draw.
+    draws_with: Some(3),
+    ..bubble::row(
+        "bubble:smart",
+        "minimal adaptive, a dimension a cycle: first straight ahead in its own channel, then the others in turn, then \
+         escape channel 0 with bubble; V >= 2",
+        PUENTE,
+        &[],
+        (Adaptive::From(1), false, Wake::Bets),
+    )
+};
 
 /// The key of the random stream of a node.
 #[must_use]

@@ -1,5 +1,5 @@
-//! The routings of networks of switches, as this model carries those of the table of all models: name and other names,
-//! networks, channels, and how one of the candidate channels is chosen.
+//! The routings of networks of switches of the table of all models that have a name, names or a choice of channels of
+//! their own in this model. The others are [taken](super::super::taken) as they are.
 
 use fsin_core::route::{self, Carries, rows};
 use trgen::catalog::Component;
@@ -33,12 +33,18 @@ const fn row(
         dimensions: None,
         avoidance: if policy.has_bubble() { Avoidance::Bubble } else { Avoidance::Order },
         dead_links: false,
+        draws_with: Some(1),
         requests: Requests::Switched { choice, carries },
     }
 }
 
 /// As [`row`], where one of the open channels is chosen.
-const fn open(name: &'static str, aliases: &'static [&'static str], serves: Serves, of: &'static route::Row) -> Row {
+pub(in crate::routing) const fn open(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    serves: Serves,
+    of: &'static route::Row,
+) -> Row {
     row(name, aliases, serves, Choice::Open, Carries::new(of))
 }
 
@@ -77,10 +83,10 @@ pub(in crate::routing) static FLY: Row =
 
 pub(in crate::routing) static UPDOWN: Row = Row {
     dead_links: true,
-    ..open("graph:updown", &["up-down", "up*/down*", "updown"], Serves::Switched, &rows::UPDOWN)
+    ..open("graph:updown", &["up-down", "up*/down*", "updown"], Serves::Switches, &rows::UPDOWN)
 };
 pub(in crate::routing) static SHORTEST: Row = Row {
     dead_links: true,
-    ..open("graph:shortest", &["shortest-path", "shortest"], Serves::Switched, &rows::SHORTEST)
+    ..open("graph:shortest", &["shortest-path", "shortest"], Serves::Switches, &rows::SHORTEST)
 };
-pub(in crate::routing) static ROUTES: Row = open("graph:routes", &["routes"], Serves::Switched, &rows::ROUTES);
+pub(in crate::routing) static ROUTES: Row = open("graph:routes", &["routes"], Serves::Switches, &rows::ROUTES);

@@ -33,17 +33,24 @@ pub(super) fn is_xml(text: &str, tag: &str) -> bool {
 /// Maximum depth of elements. The parser calls itself for each level.
 const MAX_DEPTH: usize = 64;
 
-/// The place at which elements are nested too deep, or an entity is declared, which may hold elements; `None` if there
-/// is none.
-fn too_deep(text: &str) -> Option<usize> {
-    let (mut depth, mut next) = (0_usize, 0);
+/// A place of a text, as an offset, and what is wrong there.
+type Fault = (usize, String);
+
+/// The offsets of the elements that do not end.
+///
+/// # Errors
+/// The first place at which elements are nested too deep, a tag does not end, or an entity is declared, which may hold
+/// elements.
+fn unclosed(text: &str) -> Result<Vec<usize>, Fault> {
+    let (mut open, mut next) = (Vec::new(), 0);
     while let Some(at) = text[next..].find('<').map(|skipped| next + skipped) {
         let rest = &text[at..];
+        let endless = |what: &str| (at, format!("{what} does not end"));
         // What ends by a word of its own, and holds no elements.
         let remark =
             [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")].iter().find(|(begin, _)| rest.starts_with(begin));
         if let Some((begin, end)) = remark {
-            next = at + begin.len() + rest[begin.len()..].find(end)?;
+            next = at + begin.len() + rest[begin.len()..].find(end).ok_or_else(|| endless(begin))?;
             continue;
         }
         let mut quote = None;
@@ -60,35 +67,41 @@ fn too_deep(text: &str) -> Option<usize> {
             _ => false,
         });
         // What does not end may hide what follows from this search, and not from the parser.
-        let Some((end, _)) = end else { return Some(at) };
+        let Some((end, _)) = end else { return Err(endless("a tag")) };
         next = at + end;
+        let entity = || (at, "the file declares entities".to_owned());
         match () {
             // An internal subset of declarations, in which quotes and comments have rules of their own.
-            () if rest.starts_with("<!DOCTYPE") && text[at..next].contains('[') => return Some(at),
-            () if rest.starts_with("</") => depth = depth.saturating_sub(1),
-            () if rest.starts_with("<!") && text[at..next].contains("<!ENTITY") => return Some(at),
+            () if rest.starts_with("<!DOCTYPE") && text[at..next].contains('[') => return Err(entity()),
+            () if rest.starts_with("</") => drop(open.pop()),
+            () if rest.starts_with("<!") && text[at..next].contains("<!ENTITY") => return Err(entity()),
             () if rest.starts_with("<!") || text[..next].ends_with('/') => {}
-            () => depth += 1,
+            () => open.push(at),
         }
-        if depth > MAX_DEPTH {
-            return Some(at);
+        if open.len() > MAX_DEPTH {
+            return Err((at, format!("elements are nested deeper than {MAX_DEPTH}")));
         }
     }
-    None
+    Ok(open)
 }
 
 /// The document of a text.
 pub(super) fn document<'a>(text: &'a str, places: &Places<'_>) -> Result<Document<'a>, SpecError> {
-    if let Some(at) = too_deep(text) {
-        let what =
-            format!("elements are nested deeper than {MAX_DEPTH}, a tag does not end, or a file declares entities");
-        return Err(malformed(places, at, what, "write what describes a network alone"));
-    }
+    let open = unclosed(text).map_err(|(at, what)| {
+        malformed(places, at, what, "write what describes a network alone, each tag with its `>`")
+    })?;
+    let close = "write an element that ends for each that begins";
     Document::parse_with_options(text, roxmltree::ParsingOptions { allow_dtd: true, nodes_limit: 1 << 22 }).map_err(
-        |error| {
-            let place = error.pos();
-            let what = format!("line {}, column {}: not XML: {error}", place.row, place.col);
-            SpecError::new(ErrorKind::Malformed, what, "write an element that ends for each that begins")
+        |error| match (error, open.last()) {
+            (roxmltree::Error::UnclosedRootNode, Some(&at)) => {
+                let name = text[at + 1..].split(|letter: char| letter.is_whitespace() || letter == '>').next();
+                malformed(places, at, format!("<{}> is not closed", short(name.unwrap_or_default())), close)
+            }
+            (error, _) => {
+                let place = error.pos();
+                let what = format!("line {}, column {}: not XML: {error}", place.row, place.col);
+                SpecError::new(ErrorKind::Malformed, what, close)
+            }
         },
     )
 }

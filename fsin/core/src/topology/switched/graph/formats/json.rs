@@ -25,8 +25,12 @@ pub(super) fn begins(text: &str) -> bool {
 pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>, SpecError> {
     let at = |value: &RawValue| value.get().as_ptr() as usize - text.as_ptr() as usize;
     let members: Members<'a> = serde_json::from_str(text).map_err(|error| {
-        let what = format!("line {}, column {}: not an object of JSON", error.line().max(1), error.column().max(1));
-        SpecError::new(ErrorKind::Malformed, what, FORM)
+        let place = format!("line {}, column {}", error.line().max(1), error.column().max(1));
+        if error.is_eof() {
+            let what = format!("{place}: the text ends within an object, a list or a string of JSON");
+            return SpecError::new(ErrorKind::Malformed, what, "write a `}`, `]` or `\"` for each that is open");
+        }
+        SpecError::new(ErrorKind::Malformed, format!("{place}: not an object of JSON"), FORM)
     })?;
     let list = |name: &str| -> Result<Option<Vec<&'a RawValue>>, SpecError> {
         let Some(value) = members.get(name) else { return Ok(None) };

@@ -22,24 +22,13 @@ use crate::engine::messages::{Slot, Unsent};
 use crate::router::layout::Layout;
 use crate::router::request::packet_key;
 use crate::router::{Injection, Interface};
-use crate::routing::Routing;
 use fsin_core::messages::Messages;
 use fsin_core::ring::Ring;
 
 /// True if states of networks with these rules can be compared: nothing else is part of their state than what is
 /// written here, and they draw nothing but directions of packets.
 pub(in crate::engine::fast) fn compares<L: Layout>(rules: &Rules<L>) -> bool {
-    let draws = match rules.routing {
-        Routing::DallyTrc
-        | Routing::DallyBasic
-        | Routing::DirectUpDown
-        | Routing::DirectShortest
-        | Routing::DirectRoutes => false,
-        // The one adaptive channel, or the only one, needs no draw.
-        Routing::BubbleSmart => rules.vcs > 2,
-        Routing::BubbleOblivious => rules.vcs > 1,
-        _ => true,
-    };
+    let draws = rules.routing.row().draws_with.is_some_and(|least| usize::from(rules.vcs) >= least);
     let plain = rules.plain_arbitration && rules.interface == Interface::Serial && rules.injectors == 1;
     !draws
         && plain
