@@ -1,10 +1,10 @@
 //! Copies values between memory and packed data.
 //!
-//! Most strided types consist of runs of one length, often that of a number, at one distance: for these no list of runs is
-//! read, and the length of a copy is known when the loop is compiled.
+//! Most strided types consist of pieces of one length, often that of a number, at one distance: for these no list of runs is
+//! read, and the length of a copy is known when the loop is compiled. So do arrays of pairs, whose numbers touch.
 
 use crate::abi::*;
-use crate::datatype::{Spacing, Type};
+use crate::datatype::{Pieces, Type};
 use crate::error::{Outcome, error};
 
 /// The direction of a copy: from values to packed data, or the other way.
@@ -63,41 +63,59 @@ unsafe fn copy_by_fours<const N: usize>(first: *mut u8, distance: isize, packed:
     }
 }
 
-impl Type {
-    /// Copies `count` whole values at `buffer`, whose packed data are at `packed`.
-    unsafe fn copy(&self, buffer: *mut u8, count: i64, packed: *mut u8, to: To) {
-        let spacing = self.spacing();
-        let mut packed = packed;
-        for index in 0..count {
-            let value = buffer.wrapping_offset(index.wrapping_mul(self.extent()) as isize);
-            // SAFETY: as the caller's.
-            unsafe {
-                match spacing {
-                    Some(spacing) => self.copy_even(value, packed, spacing, to),
-                    None => self.copy_runs(value, packed, to),
+/// Copies pieces at one distance.
+unsafe fn copy_even(value: *mut u8, packed: *mut u8, pieces: Pieces, to: To) {
+    let first = value.wrapping_offset(pieces.first as isize);
+    let (count, distance, length) = (pieces.count as usize, pieces.distance as isize, pieces.length as usize);
+    // SAFETY: as the caller's.
+    unsafe {
+        if pieces.distance == pieces.length {
+            return copy_one(first, packed, count * length, to);
+        }
+        match length {
+            1 => copy_many::<1>(first, distance, packed, count, to),
+            2 => copy_many::<2>(first, distance, packed, count, to),
+            4 => copy_many::<4>(first, distance, packed, count, to),
+            6 => copy_many::<6>(first, distance, packed, count, to),
+            8 => copy_many::<8>(first, distance, packed, count, to),
+            12 => copy_many::<12>(first, distance, packed, count, to),
+            16 => copy_many::<16>(first, distance, packed, count, to),
+            20 => copy_many::<20>(first, distance, packed, count, to),
+            24 => copy_many::<24>(first, distance, packed, count, to),
+            32 => copy_many::<32>(first, distance, packed, count, to),
+            64 => copy_many::<64>(first, distance, packed, count, to),
+            _ => {
+                for index in 0..count {
+                    let at = first.wrapping_offset(distance.wrapping_mul(index as isize));
+                    copy_one(at, packed.add(index * length), length, to);
                 }
-                packed = packed.add(self.size as usize);
             }
         }
     }
+}
 
-    /// Copies a value whose runs lie at one distance.
-    unsafe fn copy_even(&self, value: *mut u8, packed: *mut u8, spacing: Spacing, to: To) {
-        let first = value.wrapping_offset(self.runs.first().map_or(0, |run| run.offset) as isize);
-        let (count, distance) = (self.runs.len(), spacing.distance as isize);
-        // SAFETY: as the caller's.
-        unsafe {
-            match spacing.length {
-                1 => copy_many::<1>(first, distance, packed, count, to),
-                2 => copy_many::<2>(first, distance, packed, count, to),
-                4 => copy_many::<4>(first, distance, packed, count, to),
-                8 => copy_many::<8>(first, distance, packed, count, to),
-                12 => copy_many::<12>(first, distance, packed, count, to),
-                16 => copy_many::<16>(first, distance, packed, count, to),
-                24 => copy_many::<24>(first, distance, packed, count, to),
-                32 => copy_many::<32>(first, distance, packed, count, to),
-                64 => copy_many::<64>(first, distance, packed, count, to),
-                _ => self.copy_runs(value, packed, to),
+impl Type {
+    /// Copies `count` whole values at `buffer`, whose packed data are at `packed`.
+    unsafe fn copy(&self, buffer: *mut u8, count: i64, packed: *mut u8, to: To) {
+        let (pieces, extent) = (self.pieces(), self.extent());
+        // The pieces of all values lie at one distance, too: an array is one value of more pieces.
+        let single = |pieces: Pieces| if pieces.count == 1 { Pieces { distance: extent, ..pieces } } else { pieces };
+        let (pieces, count) = match pieces.map(single) {
+            Some(pieces) if pieces.distance.wrapping_mul(pieces.count) == extent => {
+                (Some(Pieces { count: pieces.count.saturating_mul(count), ..pieces }), count.min(1))
+            }
+            pieces => (pieces, count),
+        };
+        let mut packed = packed;
+        for index in 0..count {
+            let value = buffer.wrapping_offset(index.wrapping_mul(extent) as isize);
+            // SAFETY: as the caller's.
+            unsafe {
+                match pieces {
+                    Some(pieces) => copy_even(value, packed, pieces, to),
+                    None => self.copy_runs(value, packed, to),
+                }
+                packed = packed.add(self.size as usize);
             }
         }
     }
@@ -197,32 +215,59 @@ mod tests {
                 (even(1), 9),
                 (even(3), 27),
                 (even(8), 72),
+                (vec![(0, 2, &*basic), (3 * size, 2, &*basic), (6 * size, 1, &*basic)], 5),
+                (vec![(2 * size, 1, &*basic), (0, 1, &*basic)], 2),
             ] {
                 let ty = Type::compose(&blocks, Made::default());
-                let (count, extent) = (5, ty.extent());
-                let memory: Vec<u8> = (0..count * extent).map(|at| at as u8 + 1).collect();
-                let mut packed = Vec::new();
-                // SAFETY: the memory has room for the values.
-                unsafe { ty.pack(memory.as_ptr().cast(), count, &mut packed) }.unwrap();
-                assert_eq!(packed.len() as i64, count * runs * size);
-                let expected: Vec<u8> = (0..count)
-                    .flat_map(|index| {
-                        ty.runs().map(move |(at, length)| (index * extent + at, length)).collect::<Vec<_>>()
-                    })
-                    .flat_map(|(at, length)| memory[at as usize..(at + length) as usize].to_vec())
-                    .collect();
-                assert_eq!(packed, expected);
-                for length in 0..=packed.len() {
-                    let mut back = vec![0; memory.len()];
-                    // SAFETY: as above.
-                    unsafe { ty.unpack(&packed[..length], back.as_mut_ptr().cast(), count) };
-                    let mut again = Vec::new();
-                    // SAFETY: as above.
-                    unsafe { ty.pack(back.as_ptr().cast(), count, &mut again) }.unwrap();
-                    assert_eq!(again[..length], packed[..length]);
-                    assert!(again[length..].iter().all(|&byte| byte == 0));
-                }
+                assert_copies(&ty, runs * size);
             }
+        }
+        // Pairs, alone, in structures and resized: their numbers touch.
+        for (handle, size) in
+            [(0x8c00_0000_u32, 8), (0x8c00_0001, 12), (0x8c00_0002, 12), (0x8c00_0003, 6), (0x8c00_0004, 20)]
+        {
+            let pair = types.get(handle as i32).unwrap();
+            assert_copies(&pair, size);
+            let int = types.get(0x4c00_0405).unwrap();
+            assert_copies(&Type::compose(&[(0, 3, &*pair)], Made::default()), 3 * size);
+            assert_copies(
+                &Type::compose(&[(0, 1, &*pair), (40, 1, &*int), (44, 2, &*pair)], Made::default()),
+                3 * size + 4,
+            );
+            assert_copies(&Type { upper: 50, ..Type::compose(&[(0, 1, &*pair)], Made::default()) }, size);
+        }
+    }
+
+    #[test]
+    fn values_without_data_cost_nothing_however_many_there_are() {
+        let types = Types::new();
+        let empty = Type { upper: 7, ..Type::compose(&[(0, 0, &types.get(0x4c00_0405).unwrap())], Made::default()) };
+        let many = Type::compose(&[(0, i64::MAX, &empty), (3, i64::MAX, &empty)], Made::default());
+        assert_eq!((many.size, many.runs.len()), (0, 0));
+    }
+
+    /// Packs values of a type with `size` bytes of data, and unpacks each part of them.
+    fn assert_copies(ty: &Type, size: i64) {
+        let (count, extent) = (5, ty.extent());
+        let memory: Vec<u8> = (0..count * extent).map(|at| at as u8 + 1).collect();
+        let mut packed = Vec::new();
+        // SAFETY: the memory has room for the values.
+        unsafe { ty.pack(memory.as_ptr().cast(), count, &mut packed) }.unwrap();
+        assert_eq!(packed.len() as i64, count * size);
+        let expected: Vec<u8> = (0..count)
+            .flat_map(|index| ty.runs().map(move |(at, length)| (index * extent + at, length)).collect::<Vec<_>>())
+            .flat_map(|(at, length)| memory[at as usize..(at + length) as usize].to_vec())
+            .collect();
+        assert_eq!(packed, expected);
+        for length in 0..=packed.len() {
+            let mut back = vec![0; memory.len()];
+            // SAFETY: as above.
+            unsafe { ty.unpack(&packed[..length], back.as_mut_ptr().cast(), count) };
+            let mut again = Vec::new();
+            // SAFETY: as above.
+            unsafe { ty.pack(back.as_ptr().cast(), count, &mut again) }.unwrap();
+            assert_eq!(again[..length], packed[..length]);
+            assert!(again[length..].iter().all(|&byte| byte == 0));
         }
     }
 }

@@ -76,15 +76,31 @@ pub(crate) struct Type {
     pub(crate) made: Made,
     /// Cached attributes, by key.
     pub(crate) attributes: BTreeMap<c_int, isize>,
-    /// See [`Type::spacing`], once it has been needed.
-    pub(crate) spacing: OnceCell<Option<Spacing>>,
+    /// See [`Type::pieces`], once it has been needed.
+    pub(crate) pieces: OnceCell<Option<Pieces>>,
 }
 
-/// Runs of one length \[bytes\], each at the same distance \[bytes\] from the one before it.
+/// Pieces of memory of one length \[bytes\], each at the same distance \[bytes\] from the one before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Spacing {
+pub(crate) struct Pieces {
+    /// \[bytes\] Offset of the first one.
+    pub(crate) first: i64,
     pub(crate) length: i64,
+    pub(crate) count: i64,
+    /// 0 if there is one alone.
     pub(crate) distance: i64,
+}
+
+/// The pieces of memory of these runs: offset and length \[bytes\] of each, with those that touch joined.
+fn touching(runs: impl Iterator<Item = (i64, i64)>) -> impl Iterator<Item = (i64, i64)> {
+    let mut runs = runs.peekable();
+    std::iter::from_fn(move || {
+        let (offset, mut length) = runs.next()?;
+        while let Some((_, more)) = runs.next_if(|&(next, _)| next == offset.wrapping_add(length)) {
+            length = length.saturating_add(more);
+        }
+        Some((offset, length))
+    })
 }
 
 /// Kind of a basic type, for arithmetic.
@@ -201,16 +217,7 @@ fn builtin(handle: c_int) -> Option<Type> {
     };
     let made = Made { combiner: 1, ..Made::default() };
     let (runs, name) = (Rc::new(runs), name.to_owned());
-    Some(Type {
-        size,
-        lower: 0,
-        upper: extent,
-        runs,
-        name,
-        made,
-        attributes: BTreeMap::new(),
-        spacing: OnceCell::new(),
-    })
+    Some(Type { size, lower: 0, upper: extent, runs, name, made, attributes: BTreeMap::new(), pieces: OnceCell::new() })
 }
 
 /// The kind of a basic type; `None` if the handle is not that of a predefined type.
@@ -305,14 +312,25 @@ impl Type {
         self.runs.iter().map(|run| (run.offset, run.length))
     }
 
-    /// How the runs of a value lie, if they are alike and at one distance.
-    pub(crate) fn spacing(&self) -> Option<Spacing> {
-        *self.spacing.get_or_init(|| {
-            let [first, second, ..] = self.runs[..] else { return None };
-            let (length, distance) = (first.length, second.offset.wrapping_sub(first.offset));
-            let is_alike = self.runs.iter().all(|run| run.length == length);
-            let is_even = self.runs.windows(2).all(|pair| pair[1].offset.wrapping_sub(pair[0].offset) == distance);
-            (is_alike && is_even).then_some(Spacing { length, distance })
+    /// The pieces of memory of a value, if they are alike and at one distance. Runs that touch are one piece, whatever their basic
+    /// types.
+    pub(crate) fn pieces(&self) -> Option<Pieces> {
+        *self.pieces.get_or_init(|| {
+            let mut all = touching(self.runs());
+            let (first, length) = all.next()?;
+            let mut pieces = Pieces { first, length, count: 1, distance: 0 };
+            let mut before = first;
+            for (offset, length) in all {
+                let distance = offset.wrapping_sub(before);
+                if pieces.count == 1 {
+                    pieces.distance = distance;
+                }
+                if length != pieces.length || distance != pieces.distance {
+                    return None;
+                }
+                (pieces.count, before) = (pieces.count + 1, offset);
+            }
+            Some(pieces)
         })
     }
 
@@ -355,6 +373,8 @@ impl Type {
             lower = lower.min(bound(ends[0].min(ends[1]), inner.lower));
             upper = upper.max(bound(ends[0].max(ends[1]), inner.upper));
             match inner.runs[..] {
+                // However many values: there is nothing to copy.
+                [] => {}
                 [run] if inner.is_contiguous() => {
                     push(Run { offset: displacement, length: run.length.saturating_mul(count), basic: run.basic });
                 }
@@ -381,7 +401,7 @@ impl Type {
             name: String::new(),
             made,
             attributes: BTreeMap::new(),
-            spacing: OnceCell::new(),
+            pieces: OnceCell::new(),
         }
     }
 
@@ -425,7 +445,7 @@ impl Type {
             name,
             made,
             attributes: BTreeMap::new(),
-            spacing: OnceCell::new(),
+            pieces: OnceCell::new(),
         };
         Some((Some(ty), rest))
     }

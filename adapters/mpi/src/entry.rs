@@ -1,9 +1,10 @@
 //! How calls enter the library: each gets the state of this rank, and no two at the same time.
 //!
-//! A call has the turn (`threads`), and with it the state, from its beginning to its end, functions of the program that
-//! it calls included; those are given the state by `World::lend`. Calls of other threads wait for their turn, which they
-//! get at the latest when this call waits (`World::give_way`). A call from a signal handler that has interrupted another call of the same
-//! thread finds the state in use, and ends the program with a message.
+//! A call has the turn (`threads`), and with it the state, from its beginning to its end. Calls of other threads wait for their
+//! turn, which they get at the latest when this call waits (`World::give_way`). A function of the program that a call
+//! calls (`World::lend`) is outside as the rest of the program is: its calls take a turn of their own, and other threads get theirs while it waits for
+//! them. A call from a signal handler that has interrupted another call of the same thread ends the program with a
+//! message.
 //!
 //! Decisions: docs/decisions/0165-state-of-a-rank.md, 0271-threads-of-ranks.md.
 
@@ -16,7 +17,7 @@ use crate::computing;
 use crate::error::{Error, Outcome};
 use crate::file::Fh;
 use crate::host;
-use crate::inside::{inside, is_inside, is_main};
+use crate::inside::{Place, inside, is_main, place};
 use crate::settings::Settings;
 use crate::state::{publish, state};
 use crate::threads;
@@ -49,40 +50,56 @@ pub(crate) fn with<T>(name: &'static str, work: impl FnOnce(&mut World) -> T) ->
 
 /// Gives `work` the state of this rank unless a call is under way.
 pub(crate) fn try_with<T>(work: impl FnOnce(&mut World) -> T) -> Option<T> {
-    if !threads::try_enter() {
-        return None;
-    }
+    let turn = threads::try_enter()?;
     let result = state().map(work);
-    threads::leave();
+    threads::leave(turn);
     result
 }
 
 /// Gives `work` the state, and tells it whether the program itself makes the call, and not a function of the program
 /// that the library has called.
 fn enter<T>(name: &'static str, work: impl FnOnce(&mut World, bool) -> T) -> T {
-    let outermost = !is_inside();
-    inside(|| {
-        if outermost {
+    let place = place();
+    inside(|| match place {
+        Place::Program => {
             CALLS.fetch_add(1, Ordering::Relaxed);
-            let is_local = threads::are_several() && threads::is_local(name);
-            let thread = if is_local { threads::enter_local() } else { threads::enter(name) };
-            let world = state().unwrap_or_else(|| Box::leak(Box::new(first())));
-            world.switch_to(thread);
-            world.caller.is_inside = true;
-            let result = work(world, true);
-            world.caller.is_inside = false;
-            threads::set_since(world.now());
-            publish(world);
-            if is_local {
-                threads::leave_local()
-            } else {
-                threads::leave()
-            }
-            result
-        } else {
-            world::borrow(|world| work(world, false)).unwrap_or_else(|| interrupted(name))
+            take_turn(name, |thread| {
+                let world = state().unwrap_or_else(|| Box::leak(Box::new(first())));
+                world.switch_to(thread);
+                world.caller.is_inside = true;
+                let result = work(world, true);
+                world.caller.is_inside = false;
+                finish(world);
+                result
+            })
         }
+        // Other threads may have called since the function has begun.
+        Place::Function => take_turn(name, |thread| {
+            let nested = world::borrow(|world| {
+                world.switch_to(thread);
+                let result = work(world, false);
+                finish(world);
+                result
+            });
+            nested.unwrap_or_else(|| interrupted(name))
+        }),
+        Place::Library => interrupted(name),
     })
+}
+
+/// Runs a call while this thread has the turn. The call gets the number of the thread.
+fn take_turn<T>(name: &'static str, call: impl FnOnce(u32) -> T) -> T {
+    let is_local = threads::are_several() && threads::is_local(name);
+    let turn = if is_local { threads::enter_local() } else { threads::enter(name) };
+    let result = call(turn.number());
+    threads::leave(turn);
+    result
+}
+
+/// This thread leaves the library, and others get the state.
+fn finish(world: &mut World) {
+    threads::set_since(world.now());
+    publish(world);
 }
 
 /// The state at the first call. A variable that cannot be used ends the program.

@@ -2,11 +2,21 @@
 
 use std::cell::Cell;
 
+/// What a thread executes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    /// The program, outside of calls.
+    Program,
+    /// The library.
+    Library,
+    /// A function of the program, which the library has called.
+    Function,
+}
+
 thread_local! {
     /// True on the thread that has initialized MPI.
     static IS_MAIN: Cell<bool> = const { Cell::new(false) };
-    /// Number of nested calls into the library: a function of the program can call the library again.
-    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    static PLACE: Cell<Place> = const { Cell::new(Place::Program) };
 }
 
 /// True on the thread that has initialized MPI.
@@ -19,15 +29,31 @@ pub(crate) fn set_main() {
     IS_MAIN.set(true);
 }
 
-/// True while this thread executes the library.
+/// What this thread executes.
+pub(crate) fn place() -> Place {
+    PLACE.get()
+}
+
+/// True while this thread executes the library, and no function of the program that the library has called: such a function
+/// reads virtual time, sleeps and creates threads as the rest of the program does.
 pub(crate) fn is_inside() -> bool {
-    DEPTH.get() > 0
+    place() == Place::Library
+}
+
+/// Runs `work` in another place.
+fn at<T>(place: Place, work: impl FnOnce() -> T) -> T {
+    let outer = PLACE.replace(place);
+    let result = work();
+    PLACE.set(outer);
+    result
 }
 
 /// Runs `work` as part of the library, to which clocks show the time of the host.
 pub(crate) fn inside<T>(work: impl FnOnce() -> T) -> T {
-    DEPTH.set(DEPTH.get() + 1);
-    let result = work();
-    DEPTH.set(DEPTH.get() - 1);
-    result
+    at(Place::Library, work)
+}
+
+/// Runs a function of the program that the library calls.
+pub(crate) fn outside<T>(program: impl FnOnce() -> T) -> T {
+    at(Place::Function, program)
 }

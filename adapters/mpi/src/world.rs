@@ -30,10 +30,11 @@ use crate::report::{self, Log, Statistics, Summary};
 use crate::settings::Settings;
 use crate::spans::{self, Doing, Spans};
 use crate::table::Table;
+use crate::threads;
 use crate::window::{Landing, Windows};
 
-/// \[ps\] Virtual time that an unsuccessful test or probe and `MPI_Win_sync` take, so that a program that polls reaches
-/// the time of the event.
+/// \[ps\] Virtual time of an unsuccessful test or probe, of `MPI_Win_sync`, and of an end of accesses that has nothing to wait for,
+/// so that a program that polls reaches the time of the event.
 pub(crate) const POLL: u64 = 100_000;
 
 /// Begins the operation of a persistent request and returns the request of that operation.
@@ -163,11 +164,23 @@ impl World {
         }
     }
 
-    /// Runs a function of the program. It may make calls, which find the state by [`borrow`].
+    /// Runs a function of the program. It may make calls, which find the state by [`borrow`], and wait for calls of other
+    /// threads, which get their turns meanwhile.
     pub(crate) fn lend<T>(&mut self, program: impl FnOnce() -> T) -> T {
+        let turn = threads::lend(self);
+        let result = self.call_out(program);
+        if let Some(number) = turn {
+            threads::resume(number);
+            self.switch_to(number);
+        }
+        result
+    }
+
+    /// Runs a function of the program, whose calls find the state by [`borrow`].
+    fn call_out<T>(&mut self, program: impl FnOnce() -> T) -> T {
         // Null, because a holder of the state has taken it out.
         let outer = LENT.replace(self);
-        let result = program();
+        let result = inside::outside(program);
         LENT.set(outer);
         result
     }
@@ -371,8 +384,9 @@ impl World {
             guest.give_up(&text);
         }
         self.finalized = true;
-        // Functions of the program that run at the exit may call `MPI_Finalized`.
-        self.lend(|| std::process::exit(code))
+        // Functions of the program that run at the exit may call `MPI_Finalized`. The turn stays here: calls of other threads have
+        // ended.
+        self.call_out(|| std::process::exit(code))
     }
 }
 

@@ -41,7 +41,7 @@ static int small(void) { return (int)below(6) - 1; }
 /* A handle of the wrong kind, freed, or none at all. */
 static int garbage(void) {
     static const int all[] = {0, -1, 1, INT_MAX, INT_MIN, 0x04000000, 0x0c000000, 0x18000000, 0x2c000000, 0x44000000, 0x4c000405,
-                              0x58000003, (int)0x84000001, (int)0x84ffffff, (int)0x8c000010, (int)0x98000001, (int)0xac000001,
+                              0x58000003, (int)0x84000001, (int)0x84ffffff, (int)0x8c000010, (int)0x98000001, (int)0xacffffff,
                               (int)0xac800001, (int)0x9c000001, (int)0xa4000001, (int)0x88000001, 0x6400000b, 0x4c000010};
     return all[below(sizeof all / sizeof *all)];
 }
@@ -244,7 +244,7 @@ static int step(unsigned kind, int rank) {
     case 96: return MPI_Win_unlock(small(), window());
     case 97: return below(2) ? MPI_Win_lock_all(0, window()) : MPI_Win_unlock_all(window());
     case 98: return below(2) ? MPI_Win_flush(small(), window()) : MPI_Win_flush_local_all(window());
-    case 99: return MPI_Win_start(garbage(), 0, window());
+    case 99: return MPI_Win_start(below(2) ? MPI_GROUP_NULL : MPI_COMM_WORLD, 0, window());
     case 100: return MPI_Win_complete(window());
     case 101: return MPI_Win_wait(window());
     case 102: { MPI_Win none = garbage(); return MPI_Win_free(is_bad() ? NULL : &none); }

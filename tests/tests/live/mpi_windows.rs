@@ -63,6 +63,41 @@ fn epochs_begin_and_end_after_the_computing_before_their_calls() {
 }
 
 #[test]
+fn every_call_that_polls_passes_virtual_time_until_something_comes() {
+    let Some(program) = program("polls.c") else { return };
+    // What is sent after 5 us arrives after 6. A call that finds nothing takes 100 ns; the clock is read before the first one.
+    let (tests, window) = ("61 calls, 6001 ns", "61 calls, 6101 ns");
+    let expected = [
+        ("Test", tests),
+        ("Testall", tests),
+        ("Testany", tests),
+        ("Testsome", tests),
+        ("Request_get_status", tests),
+        ("Test, of a synchronous send", tests),
+        ("Test, of a barrier", tests),
+        ("Parrived", tests),
+        ("Iprobe", tests),
+        ("Improbe", tests),
+        ("Win_test", tests),
+        // These do not say whether something has come, and take their time always.
+        ("Win_sync", window),
+        ("Win_flush", window),
+        ("Win_flush_all", window),
+        ("Win_flush_local", window),
+        ("Win_flush_local_all", window),
+        ("Win_lock", window),
+        ("Win_lock_all", window),
+        // The value is read before the window is unlocked.
+        ("Fetch_and_op", "62 calls, 6201 ns"),
+    ];
+    let expected: String = expected.iter().map(|(name, took)| format!("{name}: {took}\n")).collect();
+    for sync in ["central", "null-message", "conditional-event", "combined", "deterministic"] {
+        let out = output(&program, &format!("-n 2 --network constant-delay:delay=1us --sync {sync}"), "");
+        assert_eq!(out, expected, "{sync}");
+    }
+}
+
+#[test]
 fn a_recording_of_windows_replays_to_the_cycle() {
     let Some(program) = program("windows.c") else { return };
     let torus = "--topology torus:2x2 --bandwidth 10Gb/s";

@@ -15,7 +15,7 @@ use crate::data::Share;
 use crate::engine::collectives::Form;
 use crate::engine::completion::wait_own;
 use crate::engine::waiting;
-use crate::engine::windows::{flush, lock, send, wait};
+use crate::engine::windows::{flush, idle, lock, send, wait};
 use crate::error::{Outcome, error};
 use crate::window::{Code, Flavor, Order, Window};
 use crate::world::{POLL, World};
@@ -366,9 +366,8 @@ mpi! {
     fn MPI_Win_flush_local_all(win: I) { flush_epoch(world, win, None, true) }
     fn MPI_Win_sync(win: I) {
         world.windows.get(win)?;
-        waiting::poll(world);
         // A program may call it in a loop until a value appears in the window: time must pass.
-        world.pay(POLL);
+        idle(world);
         Ok(())
     }
     fn MPI_Win_set_name(win: I, name: *const c_char) { world.windows.get_mut(win)?.name = text(name); Ok(()) }

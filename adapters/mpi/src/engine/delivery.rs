@@ -235,11 +235,7 @@ pub(crate) fn deliver(world: &mut World, owner: Owner, message: Message) {
     world.statistics.received += 1;
     world.mail.ended.push(owner.request());
     match owner {
-        Owner::Part(handle, slot) => {
-            let Some(mut running) = world.requests.take_running(handle) else { return };
-            receive_part(world, &mut running, slot, message);
-            progress(world, handle, running);
-        }
+        Owner::Part(handle, slot) => continue_with(world, handle, slot, Some(message)),
         Owner::Request(handle) => {
             let Some(request) = world.requests.get_mut(handle) else { return };
             let What::Receive { buffer, count, ty, members, .. } = &request.what else { return };
@@ -296,13 +292,27 @@ pub(super) fn complete(world: &mut World, owner: Owner) {
     world.mail.ended.push(owner.request());
     match owner {
         Owner::Request(handle) => world.requests.end(handle),
-        Owner::Part(handle, slot) => {
-            let Some(mut running) = world.requests.take_running(handle) else { return };
+        Owner::Part(handle, slot) => continue_with(world, handle, slot, None),
+    }
+}
+
+/// Continues a collective with a message for the receive in one of its slots, or with the end of the send there. A collective that
+/// executes a function of the program, in which this or another thread calls, continues when that has returned.
+fn continue_with(world: &mut World, handle: c_int, slot: u32, message: Option<Message>) {
+    let Some(mut running) = world.requests.take_running(handle) else {
+        if world.requests.get(handle).is_some() {
+            world.mail.deferred.push((handle, slot, message));
+        }
+        return;
+    };
+    match message {
+        Some(message) => receive_part(world, &mut running, slot, message),
+        None => {
             let number = running.closed(slot);
             world.log_wait(number);
-            progress(world, handle, running);
         }
     }
+    progress(world, handle, running);
 }
 
 /// Records a receive of at most `bytes` that is about to be posted.
@@ -348,6 +358,10 @@ fn progress(world: &mut World, handle: c_int, mut running: Box<Running>) {
         if is_over {
             world.requests.end(handle);
         }
+    }
+    if let Some(at) = world.mail.deferred.iter().position(|&(of, ..)| of == handle) {
+        let (_, slot, message) = world.mail.deferred.remove(at);
+        continue_with(world, handle, slot, message);
     }
 }
 

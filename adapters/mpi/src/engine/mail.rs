@@ -169,6 +169,8 @@ pub(crate) struct Mail {
     pub(super) cleared: HashMap<(usize, u64), (Owner, Message)>,
     /// Requests of which an operation has ended since this list was cleared.
     pub(super) ended: Vec<c_int>,
+    /// Messages for collectives that execute a function of the program, by request and slot; without a message, the end of a send.
+    pub(super) deferred: Vec<(c_int, u32, Option<Message>)>,
     /// Number of the last message given to the network.
     pub(super) cookie: u64,
     /// Messages taken out by matching probes, by handle, with their communicators and the ranks of these.
@@ -195,6 +197,7 @@ impl Mail {
             waiting: HashMap::new(),
             cleared: HashMap::new(),
             ended: Vec::new(),
+            deferred: Vec::new(),
             cookie: 0,
             probed: HashMap::new(),
             next_probed: 1,

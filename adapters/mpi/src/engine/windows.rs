@@ -8,7 +8,7 @@ use super::requests::{Request, State, What};
 use super::waiting::{self, Until};
 use crate::error::Outcome;
 use crate::window::{Code, Landing, Order, Window};
-use crate::world::World;
+use crate::world::{POLL, World};
 
 /// Sends a message of a window to a rank of its communicator, after the computing before the call. `bytes` is its modelled
 /// size.
@@ -54,7 +54,14 @@ pub(crate) fn lock(world: &mut World, window: c_int, target: usize, is_exclusive
 }
 
 /// Waits until the accesses to these targets are complete: at the targets, or, if `locally`, their buffers can be used.
+///
+/// A program may call it in a loop until a value appears in its window: if there is nothing to wait for, it takes the time of
+/// an unsuccessful test.
 pub(crate) fn flush(world: &mut World, window: c_int, targets: &[usize], locally: bool, code: Code) -> Outcome {
+    world.charge();
+    let begin = world.now();
+    let found = world.windows.get(window)?;
+    let has_accessed = targets.iter().any(|target| found.dirty.contains(target));
     if !locally {
         for &target in targets {
             let found = world.windows.get_mut(window)?;
@@ -65,7 +72,17 @@ pub(crate) fn flush(world: &mut World, window: c_int, targets: &[usize], locally
     }
     wait(world, window, "accesses to be complete", |window| {
         targets.iter().all(|&target| window.answers(Some(target)) == 0)
-    })
+    })?;
+    if world.now() == begin && !(locally && has_accessed) {
+        idle(world);
+    }
+    Ok(())
+}
+
+/// Carries out what other ranks have sent up to now, and takes the time of an unsuccessful test.
+pub(crate) fn idle(world: &mut World) {
+    waiting::poll(world);
+    world.pay(POLL);
 }
 
 /// Adds the request of an access: it ends with the answer, if one is expected, and has ended otherwise.

@@ -50,6 +50,9 @@ const IDLE: Duration = Duration::from_millis(200);
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The first number of threads whose creation has not been noticed.
 const UNNOTICED: u32 = 1 << 30;
+/// The number of a thread that has ended but for its last functions, and of the thread of `ahead`.
+const ENDING: u32 = UNNOTICED - 1;
+const AHEAD: u32 = UNNOTICED - 2;
 
 /// Why a thread in the library waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,6 +100,8 @@ struct Turns {
     /// The level of thread support that the program has got.
     level: c_int,
     sleepers: Sleepers,
+    /// Number of functions of the program that the library has called and that have not returned.
+    lent: u32,
     /// True once the user has been told that a thread computes for long.
     has_told: bool,
 }
@@ -110,6 +115,7 @@ static TURNS: Mutex<Turns> = Mutex::new(Turns {
     unnoticed: UNNOTICED,
     level: FUNNELED,
     sleepers: Sleepers::new(),
+    lent: 0,
     has_told: false,
 });
 
@@ -243,7 +249,7 @@ fn wait(mut turns: MutexGuard<'_, Turns>, number: u32, wait: Wait, calling: &str
 
 /// The number of this thread.
 fn number(turns: &mut Turns) -> u32 {
-    let known = PRESENCE.try_with(|presence| presence.0.get()).unwrap_or(Some(UNNOTICED - 1));
+    let known = PRESENCE.try_with(|presence| presence.0.get()).unwrap_or(Some(ENDING));
     known.unwrap_or_else(|| {
         // The thread with which the process has begun, or one that was made past the C library.
         let system = still::number_of_this_thread();
@@ -256,56 +262,109 @@ fn number(turns: &mut Turns) -> u32 {
     })
 }
 
+/// The turn of a thread that executes the library.
+#[must_use = "no other thread can call until it has ended"]
+pub(crate) struct Held {
+    number: u32,
+    /// True if nothing can have changed for other threads.
+    is_local: bool,
+    /// True if the thread had the turn before: its process is about to exit, and functions of the program call.
+    is_kept: bool,
+}
+
+impl Held {
+    const fn of(number: u32) -> Self {
+        Self { number, is_local: false, is_kept: false }
+    }
+
+    /// The number of the thread.
+    pub(crate) const fn number(&self) -> u32 {
+        self.number
+    }
+}
+
 /// Waits until this thread may execute the library, for the call with this name.
-/// Returns the number of the thread.
-pub(crate) fn enter(calling: &'static str) -> u32 {
+pub(crate) fn enter(calling: &'static str) -> Held {
     let mut turns = lock();
     let number = number(&mut turns);
+    if turns.running == Some(number) {
+        return Held { is_kept: true, ..Held::of(number) };
+    }
     if turns.running.is_none() && !are_several() && turns.waiting.is_empty() {
         (turns.running, turns.last) = (Some(number), number);
     } else {
         wait(turns, number, Wait::Begin, calling);
     }
-    number
+    Held::of(number)
 }
 
 /// Enters the library for a call that [`is_local`], as soon as no thread executes it. Whether other threads are still does not
-/// matter, nor whose turn is next. Returns the number of the thread.
-pub(crate) fn enter_local() -> u32 {
+/// matter, nor whose turn is next.
+pub(crate) fn enter_local() -> Held {
     let mut turns = lock();
     let number = number(&mut turns);
+    if turns.running == Some(number) {
+        return Held { is_kept: true, ..Held::of(number) };
+    }
+    take(turns, number);
+    Held { is_local: true, ..Held::of(number) }
+}
+
+/// Takes the turn as soon as no thread has it.
+fn take(mut turns: MutexGuard<'_, Turns>, number: u32) {
     while turns.running.is_some() {
         drop(turns);
         thread::park_timeout(SHORTEST);
         turns = lock();
     }
     turns.running = Some(number);
-    number
-}
-
-/// Ends a local call: nothing has changed for other threads.
-pub(crate) fn leave_local() {
-    let mut turns = lock();
-    turns.running = None;
-    turns.wake_first();
 }
 
 /// Ends the turn of this thread, which leaves the library. Other threads check again whether they can go on.
-pub(crate) fn leave() {
+pub(crate) fn leave(turn: Held) {
+    if turn.is_kept {
+        return;
+    }
     let mut turns = lock();
     turns.running = None;
-    turns.waiting.values_mut().for_each(|waiting| waiting.can_go |= waiting.wait == Wait::Event);
+    if !turn.is_local {
+        turns.waiting.values_mut().for_each(|waiting| waiting.can_go |= waiting.wait == Wait::Event);
+    }
     turns.wake_first();
 }
 
-/// Enters the library, if no thread executes it or waits for it, and there is only one.
-pub(crate) fn try_enter() -> bool {
+/// Enters the library, if no thread executes it or waits for it, and there is only one, which is in no call.
+pub(crate) fn try_enter() -> Option<Held> {
     let mut turns = lock();
-    let is_free = turns.running.is_none() && turns.waiting.is_empty() && !are_several();
-    if is_free {
-        turns.running = Some(UNNOTICED - 1);
+    let is_free = turns.running.is_none() && turns.waiting.is_empty() && turns.lent == 0 && !are_several();
+    is_free.then(|| {
+        turns.running = Some(AHEAD);
+        Held::of(AHEAD)
+    })
+}
+
+/// Ends the turn of this thread, if it has it, before a function of the program is called, and gives other threads the state. Returns the
+/// number of the thread for [`resume`].
+pub(crate) fn lend(world: &mut World) -> Option<u32> {
+    let number = PRESENCE.try_with(|presence| presence.0.get()).ok().flatten()?;
+    let mut turns = lock();
+    if turns.running != Some(number) {
+        return None;
     }
-    is_free
+    state::publish(world);
+    set_since(world.now());
+    turns.lent += 1;
+    drop(turns);
+    leave(Held::of(number));
+    Some(number)
+}
+
+/// Takes the turn again, after a function of the program has returned. Other threads have had turns only if the function has
+/// waited for them, so that no order depends on the host.
+pub(crate) fn resume(number: u32) {
+    let mut turns = lock();
+    turns.lent -= 1;
+    take(turns, number);
 }
 
 /// Gives the turn to other threads, which get the state from here, and waits for the next one. A thread that is alone

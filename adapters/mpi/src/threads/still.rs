@@ -3,12 +3,20 @@
 //! The system shows for each thread whether it sleeps, in which call, and how often it has been run. Two looks with the same
 //! counts mean that it has slept all the time between them: a thread that is woken is shown as running at once. If that
 //! holds for every thread, there was a moment at which all slept. One look is enough for one thread.
+//!
+//! A process that has changed its user, or must not be dumped, cannot read in which calls its threads sleep. Each sleep may then
+//! be one that ends by itself. Of threads that cannot be seen at all nothing is known: they neither run nor have they ended.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::fs::File;
+use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Once;
 use std::time::{Duration, Instant};
+
+use crate::host;
 
 /// How long a thread that sleeps for something other than a thread is expected to go on by itself.
 const MOMENT: Duration = Duration::from_millis(100);
@@ -31,13 +39,29 @@ struct Asleep {
     is_for_thread: bool,
 }
 
-/// What the system shows of a thread: two files that stay open.
+/// What the system shows of a thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Look {
+    Runs,
+    Sleeps(Asleep),
+    Ended,
+}
+
+/// The files of a thread, which stay open.
+#[derive(Debug)]
+enum Files {
+    /// The call in which it sleeps, with the arguments; and a line whose third number is how often it has been run.
+    Call { call: File, runs: File },
+    /// Its state and how often it has been run, without the call.
+    Status(File),
+    /// They cannot be opened.
+    Unseen,
+}
+
+/// A thread that is looked at.
 #[derive(Debug)]
 struct Shown {
-    /// The call in which it sleeps, and the arguments.
-    call: File,
-    /// The third number is how often it has been run.
-    runs: File,
+    files: Files,
     /// How it slept when all were still the last time.
     before: Option<Asleep>,
     /// How often it had been run when it was left alone, although it slept for something other than a thread.
@@ -45,23 +69,67 @@ struct Shown {
 }
 
 impl Shown {
+    /// `None` if the thread has ended.
     fn open(thread: c_int) -> Option<Self> {
-        let open = |name: &str| File::open(format!("/proc/self/task/{thread}/{name}")).ok();
-        Some(Self { call: open("syscall")?, runs: open("schedstat")?, before: None, left_alone: None })
+        let open = |name: &str| File::open(format!("/proc/self/task/{thread}/{name}"));
+        let files = match (open("syscall"), open("schedstat")) {
+            (Ok(call), Ok(runs)) => Files::Call { call, runs },
+            _ => match open("status") {
+                Ok(status) => Files::Status(status),
+                Err(failure) if failure.kind() == ErrorKind::NotFound && is_shown() => return None,
+                Err(failure) => {
+                    static TOLD: Once = Once::new();
+                    TOLD.call_once(|| {
+                        host::say(&format!(
+                            "threads of this process cannot be seen in /proc/self/task ({failure}): the run may not repeat"
+                        ));
+                    });
+                    Files::Unseen
+                }
+            },
+        };
+        Some(Self { files, before: None, left_alone: None })
     }
 
-    /// How the thread sleeps; `None` if it does not, `Some(None)` if it has ended.
-    fn look(&self) -> Option<Option<Asleep>> {
-        let (mut call, mut runs) = ([0; 256], [0; 128]);
-        let (Some(call), Some(runs)) = (text(&self.call, &mut call), text(&self.runs, &mut runs)) else {
-            return Some(None);
-        };
-        if call.starts_with("running") {
-            return None;
+    fn look(&self) -> Look {
+        match &self.files {
+            Files::Call { call, runs } => {
+                let (mut call_buffer, mut runs_buffer) = ([0; 256], [0; 128]);
+                match (text(call, &mut call_buffer), text(runs, &mut runs_buffer)) {
+                    (Some(call), Some(runs)) => of_call(call, runs),
+                    _ => Look::Ended,
+                }
+            }
+            Files::Status(status) => text(status, &mut [0; 4096]).map_or(Look::Ended, of_status),
+            Files::Unseen => Look::Sleeps(Asleep { times: 0, is_for_thread: false }),
         }
-        let times = runs.split_ascii_whitespace().nth(2)?.parse().ok()?;
-        Some(Some(Asleep { times, is_for_thread: waits_for_thread(call) }))
     }
+}
+
+/// What the line of a call and the line of a thread's runs tell. A thread without a call sleeps in the system for memory.
+fn of_call(call: &str, runs: &str) -> Look {
+    if call.starts_with("running") {
+        return Look::Runs;
+    }
+    let times = runs.split_ascii_whitespace().nth(2).and_then(|times| times.parse().ok()).unwrap_or(0);
+    Look::Sleeps(Asleep { times, is_for_thread: waits_for_thread(call) })
+}
+
+/// What a thread's status tells.
+fn of_status(status: &str) -> Look {
+    let value = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    let switches = ["voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:"];
+    let times = switches.iter().filter_map(|name| value(name)?.parse::<u64>().ok()).sum();
+    match value("State:").and_then(|state| state.chars().next()) {
+        Some('R') => Look::Runs,
+        Some('Z' | 'X') => Look::Ended,
+        _ => Look::Sleeps(Asleep { times, is_for_thread: false }),
+    }
+}
+
+/// True if the system shows the threads of this process.
+fn is_shown() -> bool {
+    Path::new("/proc/self/task").is_dir()
 }
 
 /// The content of a file of the system; `None` if its thread has ended.
@@ -112,7 +180,7 @@ impl Sleepers {
         self.0.remove(&thread);
     }
 
-    /// How each thread sleeps; `None` if one of them does not.
+    /// How each thread sleeps, `None` for one that has ended; nothing if one of them does not sleep.
     fn look(&mut self, threads: &[Option<c_int>]) -> Option<Vec<Option<Asleep>>> {
         let mut all = Vec::with_capacity(threads.len());
         for &thread in threads {
@@ -122,14 +190,14 @@ impl Sleepers {
             {
                 self.0.insert(thread, shown);
             }
-            let asleep = match self.0.get(&thread) {
-                Some(shown) => shown.look()?,
-                None => None,
-            };
-            if asleep.is_none() {
-                self.0.remove(&thread);
-            }
-            all.push(asleep);
+            all.push(match self.0.get(&thread).map_or(Look::Ended, Shown::look) {
+                Look::Runs => return None,
+                Look::Sleeps(asleep) => Some(asleep),
+                Look::Ended => {
+                    self.0.remove(&thread);
+                    None
+                }
+            });
         }
         Some(all)
     }
@@ -149,7 +217,7 @@ mod tests {
     use std::sync::Mutex;
     use std::time::{Duration, Instant};
 
-    use super::{Sleepers, number_of_this_thread, waits_for_thread};
+    use super::{Asleep, Files, Look, Shown, Sleepers, number_of_this_thread, of_call, of_status, waits_for_thread};
 
     #[test]
     fn a_wait_for_a_thread_is_known_by_its_call() {
@@ -161,6 +229,26 @@ mod tests {
         );
         assert!(!waits_for_thread("0 0x3 0x7ffc 0x100 0x0 0x0 0x0 0x7ffd 0x7f83"), "a read");
         assert!(!waits_for_thread(""));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_neither_running_for_ever_nor_ended() {
+        let asleep = |times| Look::Sleeps(Asleep { times, is_for_thread: false });
+        assert_eq!(of_call("running\n", "1 2 3\n"), Look::Runs);
+        assert_eq!(of_call("0 0x3 0x7ffc 0x100 0x0 0x0 0x0 0x7ffd 0x7f83\n", "11 22 33\n"), asleep(33));
+        assert_eq!(of_call("-1 0x7ffd 0x7f83\n", "\n"), asleep(0), "without statistics of the scheduler");
+        let status =
+            |state| format!("Name:\ta\nState:\t{state}\nvoluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t2\n");
+        assert_eq!(of_status(&status("S (sleeping)")), asleep(7));
+        assert_eq!(of_status(&status("R (running)")), Look::Runs);
+        assert_eq!(of_status(&status("Z (zombie)")), Look::Ended);
+        let unseen = Shown { files: Files::Unseen, before: None, left_alone: None };
+        assert_eq!(unseen.look(), asleep(0));
+        assert!(Shown::open(i32::MAX).is_none(), "no such thread");
+        // The real files of this thread, which runs.
+        let thread = number_of_this_thread();
+        let status = std::fs::File::open(format!("/proc/self/task/{thread}/status")).unwrap();
+        assert_eq!(Shown { files: Files::Status(status), before: None, left_alone: None }.look(), Look::Runs);
     }
 
     #[test]
