@@ -59,8 +59,9 @@ impl<W: Write> Drop for Visible<W> {
 
 /// Writes a result to stdout. A broken pipe is not an error.
 pub(crate) fn print(format: Format, result: &RunResult) -> Result<(), Complaint> {
-    let written = report::write(format, result, &mut Visible::new(io::stdout().lock()));
-    ignore_broken_pipe(written)
+    // Thousands of nodes have tens of thousands of lines, each of many pieces.
+    let mut out = BufWriter::new(Visible::new(io::stdout().lock()));
+    ignore_broken_pipe(report::write(format, result, &mut out).and_then(|()| out.flush()))
 }
 
 /// Writes text to stdout.
@@ -122,7 +123,10 @@ impl Document {
         write: &mut dyn FnMut(&mut (dyn Write + Send)) -> io::Result<()>,
     ) -> Result<(), Complaint> {
         match self.file {
-            None => ignore_broken_pipe(write(&mut Visible::new(io::stdout()))),
+            None => {
+                let mut out = BufWriter::new(Visible::new(io::stdout()));
+                ignore_broken_pipe(write(&mut out).and_then(|()| out.flush()))
+            }
             Some(file) => file.write(write),
         }
     }

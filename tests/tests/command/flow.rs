@@ -228,6 +228,40 @@ fn a_flow_network_is_driven_by_every_kind_of_traffic() {
     assert!(loads["link_load_max_phits_per_cycle"].as_f64().unwrap() > 0.0);
 }
 
+/// Of messages of one size that share an overloaded link, r times its capacity, the share e^-x arrives, x = r (1 - e^-x): flows
+/// grow in number with time t, as x C/B t, and one that begins at s has its bytes at t = s e^x.
+#[test]
+fn an_overloaded_link_accepts_whole_messages() {
+    let folder = tempfile::tempdir().unwrap();
+    for load in [0.6, 0.8] {
+        // Nodes 0 and 1 send to node 2, which sends to either.
+        let line = format!(
+            "run --network flow --topology star:3 --traffic hotspot(1,2) --load {load} --cycles 3000000000 --link-loads"
+        );
+        let found = json(folder.path(), &line);
+        let [generated, accepted] =
+            ["generated", "accepted"].map(|what| found[format!("{what}_load_phits_per_node_cycle")].as_f64().unwrap());
+        let ratio = 2.0 * generated;
+        let x = (0..200).fold(1.0_f64, |x, _| ratio * (1.0 - (-x).exp()));
+        let expected = (generated + ratio * (-x).exp()) / 3.0;
+        assert!((accepted / expected - 1.0).abs() < 0.03, "{load}: {accepted}, {expected} expected");
+        assert!(accepted < 0.9 * (generated + 1.0) / 3.0, "the link carries its capacity: {accepted}");
+    }
+}
+
+/// Every step of an all-to-all by translations of a torus ends at one instant: 8 x 8 x 16 nodes have 1 023 of them.
+#[test]
+fn an_all_to_all_by_translations_has_an_instant_for_each_step() {
+    let folder = tempfile::tempdir().unwrap();
+    for (sizes, steps) in [("4x4", 15.0), ("4x2x8", 63.0)] {
+        let line = format!("run --network flow --topology torus:{sizes} --kernel all-to-all:order=torus,bytes=65536");
+        let found = json(folder.path(), &line);
+        let figures = found["model_figures"].as_array().unwrap();
+        let fills = figures.iter().find(|figure| figure["name"] == "fills").unwrap();
+        assert_eq!(fills["value"], steps + 1.0, "{sizes}: the begin, and the end of every step");
+    }
+}
+
 /// Paths have the length of shortest routes, and links carry all that is sent, in whatever parts.
 #[test]
 fn split_flows_count_as_whole_ones() {

@@ -109,6 +109,12 @@ impl RunResult {
         crate::load_unit(self.experiment.get("network").and_then(serde_json::Value::as_str).unwrap_or_default())
     }
 
+    /// True if a cycle of its network is a picosecond: so count the models whose loads are fractions of capacity.
+    #[must_use]
+    pub fn counts_picoseconds(&self) -> bool {
+        self.load_unit() != fsin_core::family::PHITS_PER_NODE_CYCLE
+    }
+
     /// The unit of a figure in this result; empty if it has none.
     #[must_use]
     pub fn unit(&self, figure: Figure) -> &'static str {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use super::collect::Collected;
 use super::curves::{Curves, Spot};
+use super::reading::Reading;
 use crate::result::Figure;
 use fsin_core::stats::{ROUNDING, Spread, mean, welch};
 
@@ -16,8 +17,8 @@ pub struct Difference {
     pub curve: String,
     /// The point's value on the axis.
     pub word: String,
-    /// The figure.
-    pub figure: Figure,
+    /// The figure, as it can be compared.
+    pub reading: Reading,
     /// Mean of the baseline.
     pub baseline: f64,
     /// Mean of the candidate.
@@ -145,6 +146,9 @@ impl Verdict {
     }
 }
 
+/// A point of one of the two sweeps.
+type Side<'a> = (&'a Spot, &'a Collected);
+
 /// Figures to compare.
 const FIGURES: &[Figure] = &[
     Figure::AcceptedLoad,
@@ -158,7 +162,8 @@ const FIGURES: &[Figure] = &[
 
 /// Every point that both sweeps have, and the number of points that only one has. Points match if they are at the same
 /// place of curves with the same settings, along the same axis; settings that do not vary within a sweep may differ.
-/// `margin` is a share of the baseline, 0 to 1.
+/// Figures in cycles are compared in seconds where cycles differ in length, and figures without a [`Reading`] in both are
+/// left out. `margin` is a share of the baseline, 0 to 1.
 #[must_use]
 pub fn compare(
     baseline: (&Curves, &Collected),
@@ -174,8 +179,10 @@ pub fn compare(
                 continue;
             };
             both += 1;
-            for &figure in FIGURES {
-                let row = difference((other, baseline.1), (spot, candidate.1), figure, margin);
+            let sides = [(other, baseline.1), (spot, candidate.1)];
+            let results = sides.iter().flat_map(|(spot, of)| spot.rows.iter().map(|&row| &of.rows[row].result));
+            for reading in FIGURES.iter().filter_map(|&figure| Reading::comparable(figure, results.clone())) {
+                let row = difference(sides, reading, margin);
                 found.extend(row.map(|row| Difference { curve: curve.label.clone(), ..row }));
             }
         }
@@ -185,17 +192,17 @@ pub fn compare(
 }
 
 /// The difference of a figure between two spots; `None` if one of them lacks the figure.
-fn difference(a: (&Spot, &Collected), b: (&Spot, &Collected), figure: Figure, margin: f64) -> Option<Difference> {
-    let centre = |(spot, collected): (&Spot, &Collected)| mean(&spot.values(&collected.rows, figure)?);
+fn difference([a, b]: [Side<'_>; 2], reading: Reading, margin: f64) -> Option<Difference> {
+    let centre = |(spot, collected): Side<'_>| mean(&spot.values(&collected.rows, reading)?);
     let (baseline, candidate) = (centre(a)?, centre(b)?);
     let (of_a, of_b, ci95) = match digests(a).filter(|all| Some(all) == digests(b).as_ref()) {
         Some(_) => (Samples::Identical, Samples::Identical, Some(0.0)),
-        None => interval(a, b, figure),
+        None => interval(a, b, reading),
     };
     Some(Difference {
         curve: String::new(),
         word: b.0.word.clone(),
-        figure,
+        reading,
         baseline,
         candidate,
         ci95,
@@ -208,18 +215,18 @@ fn difference(a: (&Spot, &Collected), b: (&Spot, &Collected), figure: Figure, ma
 }
 
 /// The digests of the runs of a spot, each of which covers every delivery; `None` if a run has none.
-fn digests((spot, collected): (&Spot, &Collected)) -> Option<Vec<String>> {
+fn digests((spot, collected): Side<'_>) -> Option<Vec<String>> {
     let digest = |&row: &usize| collected.rows[row].result.digest.clone();
     spot.rows.iter().map(digest).collect()
 }
 
 /// The confidence interval of the difference of a figure, and its samples: pairs of seeds if both sides have the same,
 /// else each side's own samples.
-fn interval(a: (&Spot, &Collected), b: (&Spot, &Collected), figure: Figure) -> (Samples, Samples, Option<f64>) {
-    let by_seed = |(spot, collected): (&Spot, &Collected)| -> Option<BTreeMap<u64, f64>> {
+fn interval(a: Side<'_>, b: Side<'_>, reading: Reading) -> (Samples, Samples, Option<f64>) {
+    let by_seed = |(spot, collected): Side<'_>| -> Option<BTreeMap<u64, f64>> {
         let run = |&row: &usize| {
             let result = &collected.rows[row].result;
-            Some((result.experiment.get("seed")?.as_u64()?, result.number(figure)?))
+            Some((result.experiment.get("seed")?.as_u64()?, reading.of(result)?))
         };
         let runs = spot.rows.iter().map(run).collect::<Option<BTreeMap<_, _>>>()?;
         (runs.len() == spot.rows.len() && runs.len() >= SEEDS).then_some(runs)
@@ -229,33 +236,37 @@ fn interval(a: (&Spot, &Collected), b: (&Spot, &Collected), figure: Figure) -> (
     {
         let differences: Vec<f64> = before.values().zip(after.values()).map(|(before, after)| after - before).collect();
         let pairs = Samples::Pairs(differences.len());
-        return (pairs, pairs, Spread::of_values(&differences, 2.0 * rounding(figure)).map(|spread| spread.ci95()));
+        let rounded = rounding(a, reading) + rounding(b, reading);
+        return (pairs, pairs, Spread::of_values(&differences, rounded).map(|spread| spread.ci95()));
     }
-    let ((of_a, spread_a), (of_b, spread_b)) = (samples(a, figure), samples(b, figure));
+    let ((of_a, spread_a), (of_b, spread_b)) = (samples(a, reading), samples(b, reading));
     (of_a, of_b, spread_a.zip(spread_b).map(|(a, b)| welch(&a, &b)))
 }
 
-/// Variance of a figure due to rounding.
-fn rounding(figure: Figure) -> f64 {
-    if figure.is_whole() { ROUNDING } else { 0.0 }
+/// Variance of a figure due to rounding. The runs of a spot have cycles of one length.
+fn rounding((spot, collected): Side<'_>, reading: Reading) -> f64 {
+    let factor = spot.rows.first().and_then(|&row| reading.factor(&collected.rows[row].result)).unwrap_or(1.0);
+    if reading.figure.is_whole() { ROUNDING * factor * factor } else { 0.0 }
 }
 
 /// The spread of the mean of a figure: from seeds if they are enough, else from the batches of all runs, if there are
 /// any.
-fn samples((spot, collected): (&Spot, &Collected), figure: Figure) -> (Samples, Option<Spread>) {
-    let of_seeds = spot.values(&collected.rows, figure).filter(|values| values.len() >= SEEDS);
+fn samples(side: Side<'_>, reading: Reading) -> (Samples, Option<Spread>) {
+    let (spot, collected) = side;
+    let of_seeds = spot.values(&collected.rows, reading).filter(|values| values.len() >= SEEDS);
     if let Some((values, spread)) =
-        of_seeds.and_then(|values| Some((values.len(), Spread::of_values(&values, rounding(figure))?)))
+        of_seeds.and_then(|values| Some((values.len(), Spread::of_values(&values, rounding(side, reading))?)))
     {
         return (Samples::Seeds(values), Some(spread));
     }
-    let is_of_shots = figure == Figure::ShotCyclesMean;
+    let is_of_shots = reading.figure == Figure::ShotCyclesMean;
     let of_run = |&row: &usize| -> Vec<f64> {
         let result = &collected.rows[row].result;
-        match is_of_shots {
+        let values: Vec<f64> = match is_of_shots {
             true => result.shots.iter().flatten().map(|shot| shot.cycles as f64).collect(),
-            false => result.samples.iter().flatten().filter_map(|batch| batch.number(figure)).collect(),
-        }
+            false => result.samples.iter().flatten().filter_map(|batch| batch.number(reading.figure)).collect(),
+        };
+        reading.factor(result).map_or_else(Vec::new, |factor| values.iter().map(|value| value * factor).collect())
     };
     let runs: Vec<Vec<f64>> = spot.rows.iter().map(of_run).collect();
     let count = runs.iter().map(Vec::len).sum();
@@ -290,7 +301,7 @@ mod tests {
     #[track_caller]
     fn check(figure: Figure, a: &[Json], b: &[Json], samples: &str, verdict: Verdict) {
         let (a, b) = (runs(a), runs(b));
-        let found = difference((&a.0, &a.1), (&b.0, &b.1), figure, MARGIN).unwrap();
+        let found = difference([(&a.0, &a.1), (&b.0, &b.1)], figure.into(), MARGIN).unwrap();
         assert_eq!((found.samples().as_str(), found.verdict()), (samples, verdict), "{found:?}");
     }
 

@@ -5,6 +5,7 @@ use trgen::phrase;
 
 use super::collect::{Collected, Row};
 use super::plan::{Plan, PlanAxis};
+use super::reading::{Reading, cycles_differ};
 use crate::conflicts::CYCLE;
 use crate::result::Figure;
 use crate::{Kind, canonical, key as known_key};
@@ -314,12 +315,10 @@ impl Curves {
     }
 
     /// True if results differ in cycle time, so that numbers of cycles are not comparable as times: by a setting along
-    /// an axis, or because some models count phits' cycles and others picoseconds.
+    /// an axis, or because [their cycles do](cycles_differ).
     #[must_use]
     pub fn cycles_differ(&self, rows: &[Row]) -> bool {
-        let unit = |row: &Row| row.result.load_unit();
-        self.axes.iter().any(|axis| CYCLE.contains(&&*axis.key))
-            || rows.first().is_some_and(|first| rows.iter().any(|row| unit(row) != unit(first)))
+        self.axes.iter().any(|axis| CYCLE.contains(&&*axis.key)) || cycles_differ(rows.iter().map(|row| &row.result))
     }
 
     /// Settings as in labels.
@@ -337,20 +336,22 @@ impl Curves {
 impl Spot {
     /// A figure of this spot; `None` if one of its runs lacks it.
     #[must_use]
-    pub fn value(&self, rows: &[Row], figure: Figure) -> Option<Value> {
-        let values = self.values(rows, figure)?;
+    pub fn value(&self, rows: &[Row], reading: impl Into<Reading>) -> Option<Value> {
+        let reading = reading.into();
+        let values = self.values(rows, reading)?;
         let Estimate { mean, ci95, .. } = estimate(&values)?;
         let own = || {
             let only = self.rows.first().filter(|_| self.rows.len() == 1)?;
-            rows[*only].result.number(figure.ci95()?)
+            let result = &rows[*only].result;
+            Some(result.number(reading.figure.ci95()?)? * reading.factor(result)?)
         };
         Some(Value { mean, ci95: ci95.or_else(own) })
     }
 
     /// A figure of every run of this spot; `None` if a run lacks it.
     #[must_use]
-    pub fn values(&self, rows: &[Row], figure: Figure) -> Option<Vec<f64>> {
-        self.rows.iter().map(|&row| rows[row].result.number(figure)).collect()
+    pub fn values(&self, rows: &[Row], reading: Reading) -> Option<Vec<f64>> {
+        self.rows.iter().map(|&row| reading.of(&rows[row].result)).collect()
     }
 }
 

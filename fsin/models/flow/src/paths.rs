@@ -146,7 +146,7 @@ impl Routes {
         let Some(second) = second else { return first };
         let mut weigh = |phase| {
             let at = Visit { phase, ..*at };
-            let link = self.candidates(&at, draw, wiring).into_iter().next();
+            let link = self.candidates(&at, draw, wiring).next();
             let (flows, capacity) = link.map_or((1, 1), cost);
             (flows * u128::from(self.function.length(&at, draw)), capacity)
         };
@@ -155,12 +155,16 @@ impl Routes {
     }
 
     /// The links that a flow may take at a router, each once, by port.
-    fn candidates(&self, at: &Visit, draw: &mut Ways, wiring: &Wiring) -> Vec<u32> {
-        let mut ports: Vec<u8> = Vec::new();
-        self.function.hops(at, draw, |Hop { port, .. }| ports.push(port));
-        ports.sort_unstable();
-        ports.dedup();
-        ports.into_iter().filter_map(|port| wiring.output(at.here, port)).collect()
+    fn candidates<'a>(
+        &self,
+        at: &Visit,
+        draw: &mut Ways,
+        wiring: &'a Wiring,
+    ) -> impl Iterator<Item = u32> + Clone + use<'a> {
+        let mut ports = [0_u64; 4];
+        self.function.hops(at, draw, |Hop { port, .. }| ports[usize::from(port / 64)] |= 1 << (port % 64));
+        let here = at.here;
+        set_bits(ports).filter_map(move |port| wiring.output(here, port))
     }
 
     /// Follows one path; `None` if it leads nowhere.
@@ -174,17 +178,16 @@ impl Routes {
         uses: &mut Vec<Use>,
     ) -> Option<()> {
         while at.here != at.home {
-            let links = self.candidates(&at, draw, wiring);
+            let mut links = self.candidates(&at, draw, wiring);
             let chosen = match self.paths {
-                Paths::Adaptive => links.iter().copied().min_by(|&one, &other| {
+                Paths::Adaptive => links.min_by(|&one, &other| {
                     let ((flows, capacity), (others, rate)) = (cost(one), cost(other));
                     (flows * rate).cmp(&(others * capacity))
                 }),
-                Paths::Hash | Paths::Spray if links.len() > 1 => {
-                    let label = mix2(key, at.here as u64);
-                    Some(links[trgen::rng::pick(label, links.len() as u32) as usize])
-                }
-                Paths::Hash | Paths::Spray => links.first().copied(),
+                Paths::Hash | Paths::Spray => match links.clone().count() {
+                    0 | 1 => links.next(),
+                    count => links.nth(trgen::rng::pick(mix2(key, at.here as u64), count as u32) as usize),
+                },
             };
             let link = chosen.filter(|_| uses.len() < MAX_HOPS)?;
             uses.push(Use { link, share: WHOLE });
@@ -208,7 +211,7 @@ impl Routes {
                 }
                 let visit = Visit { here: router, phase, ..at };
                 let links = self.candidates(&visit, draw, wiring);
-                let count = links.len() as u64;
+                let count = links.clone().count() as u64;
                 if count == 0 {
                     return None;
                 }
@@ -232,4 +235,16 @@ impl Routes {
         }
         None
     }
+}
+
+/// The bits that are set, from the lowest on.
+fn set_bits(words: [u64; 4]) -> impl Iterator<Item = u8> + Clone {
+    (0..4_u8).zip(words).flat_map(|(number, mut word)| {
+        std::iter::from_fn(move || {
+            let bit = word.trailing_zeros() as u8;
+            // None is left where there are 64 zeros.
+            word &= word.checked_sub(1)?;
+            Some(64 * number + bit)
+        })
+    })
 }

@@ -4,12 +4,14 @@ use std::collections::HashMap;
 
 use super::super::plot::short;
 use super::super::rounded::{percent, rounded, with_interval};
-use super::Baseline;
 use super::html::Table;
+use super::{Baseline, capital};
 use fsin_core::stats::estimate;
 use fsin_core::words::counted;
 use fsin_experiment::result::Figure;
-use fsin_experiment::sweep::{Collected, Curves, Plan, Row, Saturations, Spot, changed_settings, compare};
+use fsin_experiment::sweep::{
+    CYCLES_DIFFER, Collected, Curves, Plan, Row, Saturations, Spot, changed_settings, compare, cycles_differ,
+};
 use maud::{Markup, html};
 
 /// Figures of accepted load, the preferred one first: per sending node, as offered loads are; older results have only
@@ -151,6 +153,7 @@ pub(super) fn searches(found: &Saturations) -> Markup {
 /// A table of every point and its counterpart in the baseline, below the settings in which the two differ.
 pub(super) fn comparison(baseline: &Baseline<'_>, others: &Curves, candidate: (&Curves, &Collected)) -> Markup {
     let margin = baseline.margin;
+    let results = baseline.collected.rows.iter().chain(&candidate.1.rows).map(|row| &row.result);
     let (rows, alone) = compare((others, baseline.collected), candidate, margin);
     let settings = changed_settings(baseline.collected, candidate.1);
     let settings = if settings.is_empty() {
@@ -183,7 +186,7 @@ pub(super) fn comparison(baseline: &Baseline<'_>, others: &Curves, candidate: (&
             &[
                 row.curve.clone(),
                 row.word.clone(),
-                row.figure.name().to_owned(),
+                row.reading.name().into_owned(),
                 rounded(row.baseline, row.ci95).0,
                 rounded(row.candidate, row.ci95).0,
                 with_interval(row.difference(), row.ci95),
@@ -204,6 +207,7 @@ pub(super) fn comparison(baseline: &Baseline<'_>, others: &Curves, candidate: (&
             p.note {
                 "± is half the 95 % confidence interval of the difference. Same: it lies within " (100.0 * margin)
                 " % of the baseline; higher, lower: 0 is outside it; unclear: neither is shown, and more seeds may show it."
+                @if cycles_differ(results) { " " (capital(CYCLES_DIFFER)) "." }
                 @if alone > 0 { " " (counted(alone, "point is", "points are")) " in one of the two only." }
             }
         }

@@ -39,7 +39,7 @@ use super::sources;
 use fsin_core::words::counted;
 use fsin_experiment::key;
 use fsin_experiment::result::Figure;
-use fsin_experiment::sweep::{Collected, Curve, Curves, Spot, Value};
+use fsin_experiment::sweep::{Collected, Curve, Curves, Reading, Spot, Value, cycle_seconds};
 
 /// Figures to draw: the figure, the title of its axis with the unit (`LOAD` is replaced by the unit of loads), and the
 /// beginning of the name of its file.
@@ -249,7 +249,7 @@ impl Mark {
 /// A figure of a sweep, with everything that its pictures have in common.
 struct Drawn<'a> {
     /// The figure, the title of its axis, the name of its pictures.
-    of: (Figure, String, &'static str),
+    of: (Reading, String, &'static str),
     /// The curves of the sweep.
     curves: &'a Curves,
     /// The source policy in words.
@@ -297,6 +297,8 @@ pub fn pictures(curves: &Curves, collected: &Collected, style: &Style) -> Vec<Pi
     // A cycle of Ethernet and Myrinet, whose loads are fractions of capacity, is a picosecond.
     let is_in_ps = load_unit == "fraction of capacity";
     let is_timed = cycles_differ || is_of_programs || is_in_ps;
+    // Cycles of different lengths have a common unit where all lengths are known.
+    let has_seconds = cycles_differ && collected.rows.iter().all(|row| cycle_seconds(&row.result).is_some());
     let is_meant = |figure: Figure| match figure {
         // Results of older versions have only this one.
         Figure::AcceptedLoad => has_load && !of_senders,
@@ -307,18 +309,25 @@ pub fn pictures(curves: &Curves, collected: &Collected, style: &Style) -> Vec<Pi
     };
     let is_drawn = |figure: Figure| curves.is_along && is_meant(figure) && curves.have(&collected.rows, figure);
     for &(figure, title, kind) in PICTURES.iter().filter(|(figure, ..)| is_drawn(*figure)) {
-        let cycles = match (cycles_differ, is_in_ps) {
-            (_, true) => "(ps)",
-            (true, false) => "(cycles of different lengths)",
-            (false, false) => "(cycles)",
+        let is_in_cycles = figure.unit() == "cycles";
+        let reading = Reading { figure, is_time: is_in_cycles && has_seconds };
+        let cycles = match (has_seconds, cycles_differ, is_in_ps) {
+            (true, ..) => "(s)",
+            (_, _, true) => "(ps)",
+            (_, true, _) => "(cycles of different lengths)",
+            _ => "(cycles)",
         };
         let title = title.replace("(cycles)", cycles).replace("LOAD", load_unit);
         let is_over_loads = kind.starts_with("latency") && curves.axis == "load";
         let hides = is_over_loads && !style.saturated;
-        let own = if is_in_ps && figure.unit() == "cycles" { "ps" } else { figure.unit() };
-        let (title, unit) = Unit::of(own, &title, largest(&parts, collected, figure));
+        let own = match (has_seconds, is_in_ps) {
+            (true, _) if is_in_cycles => "s",
+            (_, true) if is_in_cycles => "ps",
+            _ => figure.unit(),
+        };
+        let (title, unit) = Unit::of(own, &title, largest(&parts, collected, reading));
         let mut sheets: Vec<Sheet<'_>> =
-            parts.iter().flat_map(|part| sheets(part, collected, figure, unit, hides)).collect();
+            parts.iter().flat_map(|part| sheets(part, collected, reading, unit, hides)).collect();
         assign_styles(&mut sheets);
         // If all points are saturated, they are shown: else there would be nothing to see.
         let bare = sheets.iter().flat_map(|sheet| &sheet.series).all(|series| series.drawn().next().is_none());
@@ -341,7 +350,7 @@ pub fn pictures(curves: &Curves, collected: &Collected, style: &Style) -> Vec<Pi
         let log = is_log(&all, style.scale, is_load, (curves.numeric, may_cut));
         let extent = Extent::of(&all, kind, (log, may_cut), curves.axis == "load", style);
         let figure = Drawn {
-            of: (figure, title, kind),
+            of: (reading, title, kind),
             curves,
             sources: &sources,
             style,
@@ -403,7 +412,7 @@ impl Drawn<'_> {
 
     /// The frame of a sheet.
     fn frame<'a>(&'a self, sheet: &'a Sheet<'_>, title: &'a str, has_legend: bool) -> Frame<'a> {
-        let (figure, y_title, _) = &self.of;
+        let (Reading { figure, .. }, y_title, _) = &self.of;
         let axis = &self.curves.axis;
         Frame {
             title,
@@ -462,7 +471,8 @@ impl Drawn<'_> {
             .map_or(Vec::new(), |series| series.settings.iter().map(|(key, _)| key.as_str()).collect());
         let position = if *numeric { None } else { Some("position") };
         let columns = ["curve", "label"].into_iter().chain(keys).chain([axis.as_str()]).chain(position);
-        let columns: Vec<&str> = columns.chain([self.of.0.name(), "ci95", "saturated"]).collect();
+        let name = self.of.0.name();
+        let columns: Vec<&str> = columns.chain([&*name, "ci95", "saturated"]).collect();
         let mut text = format!("{}\n", columns.join(","));
         for (number, series) in (1..).zip(frames.iter().flat_map(|frame| frame.series)) {
             for Mark { x, word, raw, saturated, .. } in &series.spots {
@@ -494,9 +504,9 @@ fn plain(word: &str) -> String {
 
 /// The curves of a part with this figure, on sheets with as many curves as can be distinguished. If `hides`, saturated
 /// points are left out.
-fn sheets<'a>(part: &'a Part<'a>, collected: &Collected, figure: Figure, unit: Unit, hides: bool) -> Vec<Sheet<'a>> {
+fn sheets<'a>(part: &'a Part<'a>, collected: &Collected, reading: Reading, unit: Unit, hides: bool) -> Vec<Sheet<'a>> {
     let mark = |spot: &Spot| {
-        let raw = spot.value(&collected.rows, figure)?;
+        let raw = spot.value(&collected.rows, reading)?;
         let word = part.word(&spot.word);
         Some(Mark { x: spot.x, word, value: unit.scaled(raw), raw, saturated: spot.saturated })
     };
@@ -517,9 +527,9 @@ fn sheets<'a>(part: &'a Part<'a>, collected: &Collected, figure: Figure, unit: U
 }
 
 /// The largest mean of a figure over all parts.
-fn largest(parts: &[Part<'_>], collected: &Collected, figure: Figure) -> f64 {
+fn largest(parts: &[Part<'_>], collected: &Collected, reading: Reading) -> f64 {
     let spots = parts.iter().flat_map(|part| &part.curves).flat_map(|curve| &curve.spots);
-    spots.filter_map(|spot| spot.value(&collected.rows, figure)).map(|value| value.mean).fold(0.0, f64::max)
+    spots.filter_map(|spot| spot.value(&collected.rows, reading)).map(|value| value.mean).fold(0.0, f64::max)
 }
 
 /// Gives curves with the same settings the same style in all sheets, if there are enough styles. Otherwise each sheet

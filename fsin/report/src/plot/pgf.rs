@@ -218,7 +218,7 @@ fn curve(text: &mut String, number: usize, series: &Series, figure: &Drawn<'_>, 
             "\\addplot[{style}{aside}, forget plot,\n    \
              restrict expr to domain={{\\thisrow{{curve}}+0.5*\\thisrow{{saturated}}}}{{{low}:{high}}}{bars}]\n  \
              table[x={x}, y{}{error}, col sep=comma] {{{DATA}}};",
-            scaled(column),
+            scaled(&column),
             low = at - 0.2,
             high = at + 0.2
         );

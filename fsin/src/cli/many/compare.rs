@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 use fsin::report::{Picture, Style, percent, pictures, rounded};
 use fsin::result::{write_pretty, write_rows};
-use fsin::sweep::{ChangedSetting, Curves, Difference, Verdict, changed_settings, compare as differences, open};
+use fsin::sweep::{
+    CYCLES_DIFFER, ChangedSetting, Curves, Difference, Verdict, changed_settings, compare as differences,
+    cycles_differ, open,
+};
 use fsin::words::counted;
 use serde_json::{Map, Value, json};
 
@@ -30,10 +33,17 @@ pub(crate) fn compare(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let margin = margin(matches);
     let (before, after) = (Curves::of(&a.0, &a.1), Curves::of(&b.0, &b.1));
     let (rows, alone) = differences((&before, &a.1), (&after, &b.1), margin);
+    let of_different_cycles = cycles_differ(a.1.rows.iter().chain(&b.1.rows).map(|row| &row.result));
     if rows.is_empty() {
-        let what =
-            format!("{} and {} have no point in common", folder("baseline").display(), folder("candidate").display());
-        return Err(Complaint::new(Exit::Usage, what, "compare sweeps over the same axes"));
+        let both = format!("{} and {}", folder("baseline").display(), folder("candidate").display());
+        let (what, remedy) = match of_different_cycles {
+            true => (
+                format!("{both} have no figure in common that is comparable: their cycles differ in length"),
+                "compare runs of programs, --kernel or --trace, whose times are in seconds",
+            ),
+            false => (format!("{both} have no point in common"), "compare sweeps over the same axes"),
+        };
+        return Err(Complaint::new(Exit::Usage, what, remedy));
     }
     if alone > 0 && !quiet {
         output::tell(&format!("warning: {} in one of the two only, not compared", counted(alone, "point", "points")));
@@ -62,6 +72,7 @@ pub(crate) fn compare(matches: &ArgMatches) -> Result<Exit, Complaint> {
             all.insert("schema".to_owned(), json!(SCHEMA));
             all.insert("margin".to_owned(), json!(margin));
             all.insert("settings".to_owned(), changed.iter().map(setting).collect());
+            all.insert("cycles_differ".to_owned(), json!(of_different_cycles));
             all.insert("unmatched_points".to_owned(), json!(alone));
             all.insert("differences".to_owned(), json!(figures));
             let mut text = Vec::new();
@@ -76,6 +87,9 @@ pub(crate) fn compare(matches: &ArgMatches) -> Result<Exit, Complaint> {
                 text.push_str(&format!("{side}: {} ({results})\n", folder.display()));
             }
             text.push_str(&settings_lines(&changed));
+            if of_different_cycles {
+                text.push_str(&format!("{CYCLES_DIFFER}\n\n"));
+            }
             text.push_str(&table(&after.axis, &rows));
             text.push_str(&summary(&rows, margin));
             document.print(&text)?;
@@ -108,7 +122,7 @@ fn figures(axis: &str, row: &Difference) -> Map<String, Value> {
     let mut put = |name: &str, value: Value| figures.insert(name.to_owned(), value);
     put("curve", json!(row.curve));
     put(axis, json!(row.word));
-    put("figure", json!(row.figure.name()));
+    put("figure", json!(row.reading.name()));
     put("baseline", json!(row.baseline));
     put("candidate", json!(row.candidate));
     put("difference", json!(row.difference()));
@@ -172,7 +186,7 @@ fn cells(row: &Difference) -> [String; 10] {
     [
         row.curve.clone(),
         row.word.clone(),
-        row.figure.name().to_owned(),
+        row.reading.name().into_owned(),
         number(row.baseline),
         number(row.candidate),
         format!("{sign}{shown}"),

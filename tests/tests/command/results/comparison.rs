@@ -10,11 +10,8 @@ fn cycles_of_different_lengths_are_not_compared() {
     done(folder.path(), "plot r -q");
     assert!(read("r/plots/completion.csv").starts_with("curve,label,phit-bytes,completion_seconds,"));
     assert!(read("r/plots/completion.svg").contains("Completion time (µs)"), "in a unit that suits the values");
-    let latency = read("r/plots/latency.svg");
-    assert!(
-        [">Mean latency (cycles<", ">of different lengths)<"].iter().all(|line| latency.contains(line)),
-        "{latency}"
-    );
+    assert!(read("r/plots/latency.svg").contains("Mean latency (ns)"), "in a common unit");
+    assert!(read("r/plots/latency.csv").starts_with("curve,label,phit-bytes,latency_mean_seconds,"));
     done(folder.path(), "report r -q");
     assert!(read("r/report.html").contains("The length of a cycle differs between points"));
     // A cycle of Ethernet is a picosecond, one of the router the time of a phit.
@@ -45,6 +42,67 @@ fn cycles_of_different_lengths_are_not_compared() {
     let seeds = "sweep --topology torus:4x4 --kernel all-to-all:tasks=16 --seeds 2 -q -o t";
     done(folder.path(), seeds);
     assert!(code_and_words(&run(folder.path(), "plot t"), 2).contains("runs that differ in their seeds alone"));
+}
+
+/// A cycle of the router is a phit's time, one of flows a picosecond: times are compared in seconds.
+#[test]
+fn models_are_compared_in_seconds() {
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = |network: &str, rest: &str| {
+        done(folder.path(), &format!("sweep --topology torus:4x4 --network {network} {rest} -q"));
+    };
+    let kernel = "--kernel all-to-all:tasks=16,bytes=999 --kernel all-to-all:tasks=16,bytes=4096";
+    for network in ["vct", "wormhole", "flow", "ethernet"] {
+        sweep(network, &format!("{kernel} -o {network}"));
+    }
+    // By figure, the pairs of values of both points.
+    let compared = |others: &str| {
+        let text = done(folder.path(), &format!("compare vct {others} --format json --plots {others}-plots -q"));
+        let found: Value = serde_json::from_str(&text).unwrap();
+        let mut figures: BTreeMap<String, Vec<[f64; 2]>> = BTreeMap::new();
+        for row in found["differences"].as_array().unwrap() {
+            let values = ["baseline", "candidate"].map(|side| row[side].as_f64().unwrap());
+            figures.entry(row["figure"].as_str().unwrap().to_owned()).or_default().push(values);
+        }
+        (found["cycles_differ"].as_bool().unwrap(), figures)
+    };
+    // [s] A figure in cycles of each of the points of a sweep, by the length of a cycle.
+    let seconds = |name: &str, figure: &str, cycle: f64| -> Vec<f64> {
+        let text = fs::read_to_string(folder.path().join(name).join("results.jsonl")).unwrap();
+        let value = |line: &str| serde_json::from_str::<Value>(line).unwrap()[figure].as_f64().unwrap() * cycle;
+        text.lines().map(value).collect()
+    };
+    for other in ["flow", "ethernet"] {
+        let (differ, figures) = compared(other);
+        assert!(differ);
+        let names: Vec<&str> = figures.keys().map(String::as_str).collect();
+        assert_eq!(names, ["completion_seconds", "latency_mean_seconds", "latency_p99_seconds"], "no cycles, no loads");
+        // 4 bytes at 10 Gb/s are 3.2 ns.
+        let phit = seconds("vct", "latency_mean_cycles", 3.2e-9);
+        let picosecond = seconds(other, "latency_mean_cycles", 1e-12);
+        for (at, [before, after]) in figures["latency_mean_seconds"].iter().enumerate() {
+            assert!((before / phit[at] - 1.0).abs() < 1e-9 && (after / picosecond[at] - 1.0).abs() < 1e-9);
+        }
+        let read = |name: &str| fs::read_to_string(folder.path().join(format!("{other}-plots/{name}.svg"))).unwrap();
+        let completion = read("completion");
+        assert!(
+            completion.contains("Completion time (µs)") && completion.contains(">vct<") && completion.contains(other)
+        );
+        assert!(read("latency").contains("Mean latency (µs)"));
+    }
+    let table = done(folder.path(), "compare vct flow");
+    assert!(table.contains("cycles differ in length: latencies are compared in seconds"), "{table}");
+    done(folder.path(), "report flow --baseline vct -q");
+    let page = fs::read_to_string(folder.path().join("flow/report.html")).unwrap();
+    assert!(page.contains("Cycles differ in length: ") && page.contains("latency_mean_seconds"));
+    // Both count phits of the same length.
+    let (differ, figures) = compared("wormhole");
+    assert!(!differ && figures.contains_key("latency_mean_cycles") && figures.contains_key("completion_cycles"));
+    // The phits of steady traffic have no time.
+    sweep("vct", "--load 0.1,0.2 --cycles 2000 -o steady");
+    sweep("flow", "--load 0.1,0.2 --cycles 2000000 -o fluid");
+    let told = code_and_words(&run(folder.path(), "compare steady fluid"), 2);
+    assert!(told.contains("their cycles differ in length") && told.contains("--kernel"), "{told}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod node;
 mod pictures;
 mod saturation;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Output;

@@ -10,6 +10,7 @@
 use std::path::Path;
 
 use super::{KernelContext, MOST_TASKS, Shape, Steps};
+use crate::Geometry;
 use crate::catalog::{Parameter, SpecError};
 use crate::rng::{Purpose, mix2, pick};
 use crate::synthetic::expr::{Call, Expr};
@@ -18,9 +19,10 @@ use crate::synthetic::file;
 pub(super) const ORDER: Parameter = Parameter {
     name: "order",
     about: "whom task i sends to in step k = 1, 2, ...: ring, i+k (mod N); pairwise, i xor k where N is a power of two, else k-i (mod N); \
-            latin, all other tasks in a random order that is the same for all but for a shift of the tasks, which are renumbered at \
+            torus, on a grid of nodes the one k further in it, X first, whatever the edges: at every step all tasks send equally \
+            far; latin, all other tasks in a random order that is the same for all but for a shift of the tasks, which are renumbered at \
             random; shuffled, in a random order of its own; file:F, as line i of a file lists them",
-    range: "ring, pairwise, latin, shuffled, file:F",
+    range: "ring, pairwise, torus, latin, shuffled, file:F",
     default: "ring",
 };
 pub(super) const PIECE: Parameter = Parameter {
@@ -44,6 +46,8 @@ enum Order {
     Ring,
     /// i xor k, or k-i (mod N).
     Pairwise,
+    /// i+k in every digit of a grid of these sizes.
+    Torus(Vec<u32>),
     /// `task(number(i) + shifts[k])`, the sum mod N.
     Latin { tasks: Vec<u32>, numbers: Vec<u32>, shifts: Vec<u32> },
     /// Random orders with this key.
@@ -142,6 +146,16 @@ impl Order {
         match given.word() {
             Some("ring") => Ok(Self::Ring),
             Some("pairwise") => Ok(Self::Pairwise),
+            Some("torus") => {
+                let same = |geometry: &&Geometry| geometry.nodes() == tasks as usize;
+                match context.geometry.filter(same).map(Geometry::sizes) {
+                    Some(sizes) => Ok(Self::Torus(sizes.to_vec())),
+                    None => {
+                        let problem = format!("order = torus: {tasks} tasks are not the nodes of a grid here");
+                        Err(call.refuse(given, &problem, "use it with a task on each node of a torus, or order=ring"))
+                    }
+                }
+            }
             Some("latin") => {
                 let numbered = shuffled(0..tasks, mix2(key, 0));
                 let mut numbers = vec![0; tasks as usize];
@@ -153,7 +167,7 @@ impl Order {
             Some("shuffled") => Ok(Self::Shuffled(mix2(key, 2))),
             _ => {
                 let problem = format!("order does not know `{given}`");
-                Err(call.refuse(given, &problem, "use ring, pairwise, latin, shuffled, or file:FILE"))
+                Err(call.refuse(given, &problem, "use ring, pairwise, torus, latin, shuffled, or file:FILE"))
             }
         }
     }
@@ -165,6 +179,7 @@ impl Order {
             Self::Ring => (1..tasks).map(|k| (task + k) % tasks).collect(),
             Self::Pairwise if tasks.is_power_of_two() => (1..tasks).map(|k| task ^ k).collect(),
             Self::Pairwise => (0..tasks).map(|k| (k + tasks - task) % tasks).filter(|&to| to != task).collect(),
+            Self::Torus(sizes) => (1..tasks).map(|k| further(sizes, task, k)).collect(),
             Self::Latin { tasks: numbered, numbers, shifts } => {
                 let number = numbers[task as usize];
                 shifts.iter().map(|shift| numbered[((number + shift) % tasks) as usize]).collect()
@@ -173,6 +188,16 @@ impl Order {
             Self::Listed(listed) => listed[task as usize].clone(),
         }
     }
+}
+
+/// The task whose digits on a grid of these sizes are the sums of those of two tasks, without carries.
+fn further(sizes: &[u32], task: u32, by: u32) -> u32 {
+    let (mut found, mut stride) = (0, 1);
+    for size in sizes {
+        found += (task / stride + by / stride) % size * stride;
+        stride *= size;
+    }
+    found
 }
 
 /// The items in random order, every order equally likely.

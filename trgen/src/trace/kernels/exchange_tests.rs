@@ -1,4 +1,5 @@
 use super::super::{KernelContext, parse, parse_in};
+use crate::Geometry;
 use crate::trace::program::{Event, Program};
 
 /// What a task sends, in order: destination, piece, bytes.
@@ -68,6 +69,23 @@ fn whole_messages_one_after_another_are_the_default() {
     assert!(plain.tasks[0].iter().all(|event| matches!(event, Event::Send(_) | Event::Recv(_))));
     let many = parse("all-to-all:tasks=6,bytes=100,interleave=all", 8, None).unwrap();
     assert_eq!((sent(&many, 2), many.totals()), (sent(&plain, 2), plain.totals()));
+}
+
+/// Every task sends as far in every dimension as all others in the same step.
+#[test]
+fn the_order_of_a_torus_moves_all_tasks_alike() {
+    let geometry = Geometry::new(&[4, 2, 3]).unwrap();
+    let program = parse("all-to-all:order=torus", 24, Some(&geometry)).unwrap();
+    let digits = |task: u32| [task % 4, task / 4 % 2, task / 8];
+    for (task, k) in (0..24).flat_map(|task| (0..23).map(move |k| (task, k))) {
+        let (from, to) = (digits(task), digits(sent(&program, task as usize)[k].0));
+        let by: Vec<u32> = [4, 2, 3].iter().enumerate().map(|(at, size)| (to[at] + size - from[at]) % size).collect();
+        assert_eq!(by, digits(k as u32 + 1), "task {task}, step {k}");
+    }
+    for (text, tasks) in [("all-to-all:order=torus", 8), ("all-to-all:order=torus,tasks=12", 24)] {
+        let fault = parse(text, tasks, (tasks == 24).then_some(&geometry)).unwrap_err().to_string();
+        assert!(fault.contains("not the nodes of a grid"), "{fault}");
+    }
 }
 
 #[test]

@@ -8,7 +8,15 @@ use crate::trace::kind::CollectiveKind;
 
 pub(super) const VECTOR: Parameter =
     Parameter { name: "bytes", about: "size of the whole vector [bytes]", range: "0..=2^36", default: "65536" };
+const SPREAD: Parameter = Parameter {
+    name: "spread",
+    about: "how much the size of a piece differs from the mean at most, as a share of it, drawn by the seed",
+    range: "0..=1",
+    default: "0",
+};
 const PARAMETERS: &[Parameter] = &[TASKS, VECTOR, ITERATIONS];
+/// The parameters of the ring of all tasks.
+const ON_RING: &[Parameter] = &[TASKS, VECTOR, ITERATIONS, SPREAD];
 const ON_GRID: &[Parameter] = &[TASKS, VECTOR, ITERATIONS, super::GRID];
 
 const RING: &str = "Patarasuk and Yuan, Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations (2009)";
@@ -152,7 +160,7 @@ pub(super) const ALL_REDUCE_TORUS_STEPS: Algorithm = Algorithm {
 pub(super) static ALL_REDUCE_RING: Entry = entry(
     "all-reduce-ring",
     "every task gets the sum of all vectors: N pieces go round the ring of tasks, once gathering the sum, once spreading it",
-    PARAMETERS,
+    ON_RING,
     RING,
     kernel(
         Collective::of_vectors(CollectiveKind::AllReduce, "ring"),
@@ -193,7 +201,7 @@ pub(super) static ALL_REDUCE_HALVING: Entry = entry(
 pub(super) static REDUCE_SCATTER_RING: Entry = entry(
     "reduce-scatter-ring",
     "task i gets the sum of everyone's piece i: N pieces go once round the ring of tasks",
-    PARAMETERS,
+    ON_RING,
     RING,
     kernel(
         Collective::of_vectors(CollectiveKind::ReduceScatter, "ring"),
@@ -221,7 +229,7 @@ pub(super) static REDUCE_SCATTER_HALVING: Entry = entry(
 pub(super) static ALL_GATHER_RING: Entry = entry(
     "all-gather-ring",
     "every task gets piece i of every task i: N pieces go once round the ring of tasks",
-    PARAMETERS,
+    ON_RING,
     RING,
     kernel(
         Collective::of_vectors(CollectiveKind::AllGather, "ring"),

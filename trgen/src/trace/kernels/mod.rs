@@ -374,6 +374,9 @@ fn rounds_of(text: &str, context: &KernelContext, is_unrolled: bool) -> Result<R
     if entry.component.parameters.iter().any(|parameter| parameter.name == "messages") {
         shape.messages_per_task = call.integer("messages", 1..=1 << 20)? as u32;
     }
+    if entry.component.parameters.iter().any(|parameter| parameter.name == "spread") {
+        shape.spread = (call.number("spread", 0.0..=1.0)? * 1e6).round() as u64;
+    }
     if entry.component.parameters.iter().any(|parameter| parameter.name == "madd") {
         shape.matrix = call.integer("n", 1..=matmul::LARGEST_MATRIX)? as u32;
         shape.madd = (call.number("madd", 0.0..=matmul::LONGEST)? * 1e3).round() as u64;

@@ -1,6 +1,8 @@
 //! Collectives on data that are cut into pieces: the pieces, partner and round of every message.
 //!
-//! `bytes` is the whole vector. It is cut into as many pieces as the algorithm needs, as equal as whole bytes permit.
+//! `bytes` is the whole vector. It is cut into as many pieces as the algorithm needs, as equal as whole bytes permit. With
+//! a spread s, each cut between them is moved by up to s/2 of a piece, by a hash of (run seed, cut), so that a piece differs
+//! from the mean by up to s.
 //! An algorithm writes one task's [`Step`]s; the kernel turns them into messages, and the tests track the pieces.
 //!
 //! - all-reduce: every task has a vector; in the end every task has their sum.
@@ -8,6 +10,7 @@
 //! - all-gather: every task has its own piece; in the end every task has all.
 
 use super::{Shape, Steps};
+use crate::rng::{Purpose, mix2};
 
 /// One message of one task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,7 +48,16 @@ impl Algorithm {
     pub(super) fn write(&self, shape: &Shape, task: u32, steps: &mut Steps) {
         let count = u64::from((self.pieces)(shape));
         // Offset of a piece in the vector.
-        let start = |piece: u64| piece * (shape.bytes / count) + piece.min(shape.bytes % count);
+        let start = |piece: u64| {
+            let even = piece * (shape.bytes / count) + piece.min(shape.bytes % count);
+            if shape.spread == 0 || piece == 0 || piece == count {
+                return even;
+            }
+            // At most half a piece, so that cuts stay in order.
+            let most = u128::from(shape.bytes / count) * u128::from(shape.spread) / 2_000_000;
+            let drawn = u128::from(mix2(mix2(shape.seed, Purpose::Size as u64), piece)) % (2 * most + 1);
+            (u128::from(even) + drawn - most) as u64
+        };
         (self.steps)(shape, task, &mut |step| {
             let (first, pieces) = (u64::from(step.pieces.0), u64::from(step.pieces.1));
             steps.bytes = start(first + pieces) - start(first);

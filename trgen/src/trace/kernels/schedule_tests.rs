@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::super::hierarchical as levels;
 use super::super::machine_learning as ml;
-use super::super::{parse, shape::Shape};
+use super::super::{KernelContext, parse, parse_in, shape::Shape};
 use super::{Action, Algorithm, Step};
 use crate::trace::program::{Event, TagFilter};
 
@@ -234,4 +234,33 @@ fn programs_are_the_steps_in_bytes() {
             assert!(tags.values().all(|&count| count == 17), "{text}: a tag is one send and one receive");
         }
     }
+}
+
+/// Pieces of unequal sizes: within the spread, all different from each other's draws, and the whole vector together.
+#[test]
+fn unequal_pieces_are_a_cut_of_the_vector() {
+    let sizes = |text: &str, seed: u64| -> Vec<u64> {
+        let context = KernelContext { seed, ..KernelContext::new(16, None) };
+        let program = parse_in(text, &context).unwrap_or_else(|refusal| panic!("{text}: {refusal}"));
+        let of = |event: &Event| if let Event::Send(send) = event { Some(send.bytes) } else { None };
+        // In a turn of the ring task 0 sends all pieces but one.
+        let sent: Vec<u64> = program.tasks[0].iter().filter_map(of).collect();
+        let to_next: Vec<u64> = program.tasks[1].iter().filter_map(of).collect();
+        assert!(to_next[1..].iter().zip(&sent).all(|(later, sent)| later == sent), "a piece keeps its size");
+        sent
+    };
+    assert_eq!(sizes("all-gather-ring:bytes=1600000", 1), [100_000; 15]);
+    assert_eq!(sizes("all-gather-ring:bytes=1600000,spread=0", 1), [100_000; 15]);
+    for (spread, least) in [(0.01, 300), (0.5, 15_000)] {
+        let text = format!("all-gather-ring:bytes=1600000,spread={spread}");
+        let found = sizes(&text, 1);
+        let apart = |&size: &u64| (size as f64 - 1e5).abs();
+        assert!(found.iter().all(|size| apart(size) <= spread * 1e5), "{found:?}");
+        assert!(found.iter().map(apart).fold(0.0, f64::max) > f64::from(least), "{found:?}");
+        assert_ne!(found, sizes(&text, 2), "the seed decides");
+        // The piece that task 0 does not send is within the spread too.
+        let last = 1_600_000 - found.iter().sum::<u64>();
+        assert!(apart(&last) <= spread * 1e5, "{last}");
+    }
+    assert!(parse("all-gather-ring:spread=1.1", 16, None).is_err());
 }

@@ -22,6 +22,8 @@ pub(super) struct Shape {
     pub(super) messages_per_task: u32,
     /// Number of rows and columns of a matrix, for kernels that compute.
     pub(super) matrix: u32,
+    /// \[10^-6\] Of the mean size of a piece: how much a piece differs from it at most, for kernels with unequal pieces.
+    pub(super) spread: u64,
     /// \[ps\] Time of a multiply-add, for kernels that compute.
     pub(super) madd: u64,
     /// Run seed, for kernels with random draws.
@@ -101,6 +103,7 @@ impl Shape {
             bytes: 0,
             messages_per_task: 0,
             matrix: 0,
+            spread: 0,
             madd: 0,
             seed: 0,
             draws: None,
