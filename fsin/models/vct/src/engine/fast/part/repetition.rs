@@ -28,7 +28,7 @@ use fsin_core::ring::Ring;
 /// True if states of networks with these rules can be compared: nothing else is part of their state than what is
 /// written here, and they draw nothing but directions of packets.
 pub(in crate::engine::fast) fn compares<L: Layout>(rules: &Rules<L>) -> bool {
-    let draws = rules.routing.row().draws_with.is_some_and(|least| usize::from(rules.vcs) >= least);
+    let draws = rules.routing.row().draws_with.is_some_and(|least| rules.vcs >= least);
     let plain = rules.plain_arbitration && rules.interface == Interface::Serial && rules.injectors == 1;
     !draws
         && plain
