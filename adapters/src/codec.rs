@@ -2,7 +2,7 @@
 
 use std::io;
 
-use bytes::{Buf, BufMut, BytesMut};
+use bytes::{Buf, BufMut, Bytes, BytesMut};
 use tokio_util::codec::{Decoder, Encoder};
 
 use crate::protocol::{Body, Frame, HEADER, MAX_PAYLOAD, Malformed};
@@ -51,6 +51,19 @@ impl Codec {
 
     /// Appends a frame with the next number to `out`. `time` is in picoseconds.
     pub fn put(&mut self, endpoint: u16, time: u64, body: &Body, out: &mut BytesMut) {
+        if let Some(carried) = self.put_head(endpoint, time, body, out) {
+            out.extend_from_slice(carried);
+        }
+    }
+
+    /// Appends the same frame without the payload of its message, which is returned and must follow.
+    pub(crate) fn put_head<'a>(
+        &mut self,
+        endpoint: u16,
+        time: u64,
+        body: &'a Body,
+        out: &mut BytesMut,
+    ) -> Option<&'a Bytes> {
         let (kind, flags) = body.kind();
         let start = out.len();
         out.put_u32_le(0);
@@ -60,9 +73,17 @@ impl Codec {
         out.put_u64_le(time);
         out.put_u64_le(self.sent);
         body.write(out);
-        let length = (out.len() - start - HEADER) as u32;
+        let carried = body.carried();
+        let length = (out.len() - start - HEADER + carried.map_or(0, Bytes::len)) as u32;
         out[start..start + 4].copy_from_slice(&length.to_le_bytes());
         self.sent += 1;
+        carried
+    }
+
+    /// \[bytes\] Length of the first frame in `bytes`, if it is known. Only as right as [`Self::decode`] has found it.
+    pub(crate) fn length(bytes: &[u8]) -> Option<usize> {
+        let (length, _) = bytes.split_first_chunk().filter(|_| bytes.len() >= HEADER)?;
+        Some(HEADER + u32::from_le_bytes(*length) as usize)
     }
 }
 

@@ -1,22 +1,29 @@
 //! A blocking connection that carries frames, used by both sides of a run after the handshake.
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, IoSlice, Write};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::Once;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bytes::{Buf, BytesMut};
+use bytes::BytesMut;
+use rustix::buffer::Buffer;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{RecvFlags, recv};
-use tokio_util::codec::Decoder;
 
 use crate::address::Address;
 use crate::clock::Time;
 use crate::codec::{Codec, CodecError};
 use crate::owner_socket;
 use crate::protocol::{Body, Frame};
+
+mod incoming;
+mod outgoing;
+
+use incoming::Incoming;
+use outgoing::Outgoing;
 
 /// How long a read or write blocks before checking whether to go on.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -79,26 +86,24 @@ impl Stream {
         }
     }
 
-    /// Reads available bytes, and returns their number. If there are none, the error is [`ErrorKind::WouldBlock`].
-    fn read_now(&self, into: &mut [u8]) -> io::Result<usize> {
-        let (count, _) = match self {
-            Self::Tcp(stream) => recv(stream, into, RecvFlags::DONTWAIT),
-            Self::Unix(stream) => recv(stream, into, RecvFlags::DONTWAIT),
-        }?;
+    /// Reads available bytes, and returns their number. If there are none, it blocks for at most [`PATIENCE`], or not at all if the flags say
+    /// so; the error is then [`ErrorKind::WouldBlock`].
+    fn receive(&self, into: impl Buffer<u8>, flags: RecvFlags) -> io::Result<usize> {
+        let (_, count) = recv(self.descriptor(), into, flags)?;
         Ok(count)
-    }
-
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Tcp(stream) => stream.read(into),
-            Self::Unix(stream) => stream.read(into),
-        }
     }
 
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
         match self {
             Self::Tcp(stream) => stream.write(from),
             Self::Unix(stream) => stream.write(from),
+        }
+    }
+
+    fn write_vectored(&mut self, from: &[IoSlice<'_>]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => stream.write_vectored(from),
+            Self::Unix(stream) => stream.write_vectored(from),
         }
     }
 }
@@ -118,14 +123,14 @@ struct Watchfulness {
 
 impl Watchfulness {
     /// Reads available bytes; blocks for at most [`PATIENCE`].
-    fn read(&mut self, stream: &mut Stream, into: &mut [u8]) -> io::Result<usize> {
+    fn read(&mut self, stream: &Stream, into: &mut Incoming) -> io::Result<usize> {
         if self.without_spin > 0 {
             self.without_spin -= 1;
-            return stream.read(into);
+            return into.read(stream, RecvFlags::empty());
         }
         let begin = Instant::now();
         loop {
-            match stream.read_now(into) {
+            match into.read(stream, RecvFlags::DONTWAIT) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 read => {
                     self.vain = 0;
@@ -140,7 +145,7 @@ impl Watchfulness {
         }
         self.vain = (self.vain + 1).min(MAX_DOUBLINGS);
         self.without_spin = (1 << self.vain) - 1;
-        stream.read(into)
+        into.read(stream, RecvFlags::empty())
     }
 }
 
@@ -195,17 +200,20 @@ pub(crate) fn await_any<'a>(links: impl Iterator<Item = &'a Link>, limit: Durati
     poll(&mut all, Some(&limit)).is_ok_and(|ready| ready > 0)
 }
 
+/// Lets the C library keep memory that long messages have left, for the next ones. It returns what is free at the end of its heap to the
+/// system, above a limit that grows with the longest allocation that was freed; without this 128 KiB.
+fn keep_memory() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| drop(std::hint::black_box(Vec::<u8>::with_capacity(4 << 20))));
+}
+
 /// A transport with its codec and buffers.
 #[derive(Debug)]
 pub(crate) struct Link {
     stream: Stream,
     codec: Codec,
-    /// Bytes that have been received and not decoded yet.
-    incoming: BytesMut,
-    /// The send buffer.
-    outgoing: BytesMut,
-    /// The buffer of one read.
-    chunk: Vec<u8>,
+    incoming: Incoming,
+    outgoing: Outgoing,
     watchfulness: Watchfulness,
 }
 
@@ -213,12 +221,12 @@ impl Link {
     /// Takes over a transport in the state left by a handshake.
     pub(crate) fn new(stream: Stream, codec: Codec, incoming: BytesMut) -> io::Result<Self> {
         stream.prepare()?;
+        keep_memory();
         Ok(Self {
             stream,
             codec,
-            incoming,
-            outgoing: BytesMut::new(),
-            chunk: vec![0; CHUNK],
+            incoming: Incoming::new(incoming),
+            outgoing: Outgoing::default(),
             watchfulness: Watchfulness::default(),
         })
     }
@@ -240,7 +248,7 @@ impl Link {
 
     /// Puts a frame into the send buffer.
     pub(crate) fn put(&mut self, endpoint: u16, time: Time, body: &Body) {
-        self.codec.put(endpoint, time, body, &mut self.outgoing);
+        self.outgoing.put(&mut self.codec, endpoint, time, body);
     }
 
     /// True if the send buffer is full enough to be sent.
@@ -251,17 +259,16 @@ impl Link {
     /// Sends the buffer. Fails if the other side accepts nothing for `limit`, or not all of it within `whole`.
     pub(crate) fn flush(&mut self, limit: Duration, whole: Duration, on_idle: OnIdle<'_>) -> Result<(), Broken> {
         let (mut since, mut begin) = (None, None::<Instant>);
-        while !self.outgoing.is_empty() {
+        while self.outgoing.len() > 0 {
             // The clock is not read if a single write sends everything.
             if begin.is_some_and(|begin| begin.elapsed() >= whole) {
                 return Err(Broken::Trickle(whole));
             }
-            match self.stream.write(&self.outgoing) {
+            match self.outgoing.write(&mut self.stream) {
                 Ok(0) => return Err(Broken::Closed),
-                Ok(count) => {
-                    self.outgoing.advance(count);
+                Ok(_) => {
                     since = None;
-                    if !self.outgoing.is_empty() {
+                    if self.outgoing.len() > 0 {
                         begin.get_or_insert_with(Instant::now);
                     }
                 }
@@ -281,7 +288,7 @@ impl Link {
 
     /// Waits for the next frame. Fails if none is complete within `limit`, even if some bytes come.
     pub(crate) fn next(&mut self, limit: Duration, on_idle: OnIdle<'_>) -> Result<Frame, Broken> {
-        match self.codec.decode(&mut self.incoming).map_err(Broken::Codec)? {
+        match self.incoming.decode(&mut self.codec).map_err(Broken::Codec)? {
             Some(frame) => Ok(frame),
             None => self.wait(limit, on_idle),
         }
@@ -289,15 +296,12 @@ impl Link {
 
     /// The next frame, if it has arrived.
     pub(crate) fn next_if_there(&mut self) -> Result<Option<Frame>, Broken> {
-        if let Some(frame) = self.codec.decode(&mut self.incoming).map_err(Broken::Codec)? {
+        if let Some(frame) = self.incoming.decode(&mut self.codec).map_err(Broken::Codec)? {
             return Ok(Some(frame));
         }
-        match self.stream.read_now(&mut self.chunk) {
+        match self.incoming.read(&self.stream, RecvFlags::DONTWAIT) {
             Ok(0) => Err(Broken::Closed),
-            Ok(count) => {
-                self.incoming.extend_from_slice(&self.chunk[..count]);
-                self.codec.decode(&mut self.incoming).map_err(Broken::Codec)
-            }
+            Ok(_) => self.incoming.decode(&mut self.codec).map_err(Broken::Codec),
             Err(error) => silence(error, &mut None).map(|_| None),
         }
     }
@@ -306,22 +310,18 @@ impl Link {
     fn wait(&mut self, limit: Duration, on_idle: OnIdle<'_>) -> Result<Frame, Broken> {
         let mut since = None;
         loop {
-            if let Some(frame) = self.codec.decode(&mut self.incoming).map_err(Broken::Codec)? {
+            if let Some(frame) = self.incoming.decode(&mut self.codec).map_err(Broken::Codec)? {
                 return Ok(frame);
             }
             // The clock is not read while complete frames are present, because reading it takes time.
-            match self.watchfulness.read(&mut self.stream, &mut self.chunk) {
+            match self.watchfulness.read(&self.stream, &mut self.incoming) {
                 Ok(0) => {
-                    return Err(match self.codec.decode_eof(&mut self.incoming) {
+                    return Err(match self.incoming.decode_last(&mut self.codec) {
                         Err(error) => Broken::Codec(error),
                         Ok(_) => Broken::Closed,
                     });
                 }
-                Ok(count) => {
-                    self.incoming.extend_from_slice(&self.chunk[..count]);
-                    if count == self.chunk.len() && count < FULL {
-                        self.chunk.resize(FULL, 0);
-                    }
+                Ok(_) => {
                     if since.get_or_insert_with(Instant::now).elapsed() >= limit {
                         return Err(Broken::Stalled(limit));
                     }

@@ -14,6 +14,7 @@ use trgen::trace::program::{Event, Tag};
 use crate::between::Sides;
 use crate::communicator::{Comm, Comms};
 use crate::data::{Combine, Data};
+use crate::engine::mail::Letter;
 use crate::error::Fatal;
 
 /// Called at the end of a collective: writes the result to the buffers of the program.
@@ -60,7 +61,7 @@ pub(crate) struct Running {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Sends `payload` to a rank of the world, with the modelled size of `bytes`.
-    Send { to: usize, bytes: u64, slot: u32, payload: Vec<u8> },
+    Send { to: usize, bytes: u64, slot: u32, payload: Letter },
     /// Expects a message of a rank of the world.
     Receive { from: usize, bytes: u64, slot: u32 },
     /// Waits until a send or receive in progress ends.

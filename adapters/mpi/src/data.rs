@@ -7,8 +7,10 @@
 
 use std::collections::BTreeMap;
 
+use bytes::Bytes;
 use trgen::trace::collectives::{Algorithm, Collective};
 
+use crate::engine::mail::Letter;
 use crate::operation::Terms;
 
 /// Applies the operation of a reduction: the second packed contribution becomes the first one combined with it. The
@@ -82,7 +84,7 @@ pub(crate) struct Reduction {
     pieces: Option<Pieces>,
     /// Which contributions a message carries.
     route: Route,
-    /// The contributions of the last message that arrived.
+    /// The contributions of the last message that arrived, if [`Route::Newest`] sends them.
     newest: Vec<(Key, Vec<u8>)>,
 }
 
@@ -93,19 +95,32 @@ pub(crate) enum Data {
     Nothing,
     /// A broadcast. `by_sends`: it is a scatter and an allgather; only the blocking sends, which are the scatter, carry
     /// the data.
-    Whole { bytes: Option<Vec<u8>>, by_sends: bool },
+    Whole { bytes: Option<Bytes>, by_sends: bool },
     /// Blocks, by origin and destination; a block for all ranks has the destination [`Data::ALL`].
-    Blocks { all: BTreeMap<Key, Vec<u8>>, route: Route, newest: Vec<Key> },
+    Blocks { all: BTreeMap<Key, Bytes>, route: Route, newest: Vec<Key> },
     /// Contributions.
     Reduction(Box<Reduction>),
 }
 
-/// Appends an entry to a message: two numbers of 4 bytes, the length in 8 bytes, and the data.
-fn write(out: &mut Vec<u8>, (a, b): Key, bytes: &[u8]) {
-    out.extend_from_slice(&a.to_le_bytes());
-    out.extend_from_slice(&b.to_le_bytes());
-    out.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
-    out.extend_from_slice(bytes);
+/// \[bytes\] Shortest block that is kept as a part of its message; shorter ones are copied, and keep no message in memory.
+const LONG: usize = 4096;
+
+/// A message of these entries: of each two numbers of 4 bytes, the length in 8 bytes, and the data.
+fn letter(entries: &[(Key, &[u8])]) -> Letter {
+    let mut letter = Letter::with_room(entries.iter().map(|(_, bytes)| 16 + bytes.len()).sum());
+    let out = letter.end();
+    for ((a, b), bytes) in entries {
+        out.extend_from_slice(&a.to_le_bytes());
+        out.extend_from_slice(&b.to_le_bytes());
+        out.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+        out.extend_from_slice(bytes);
+    }
+    letter
+}
+
+/// The data of an entry of a message.
+fn kept(message: &Bytes, entry: &[u8]) -> Bytes {
+    if entry.len() < LONG { Bytes::copy_from_slice(entry) } else { message.slice_ref(entry) }
 }
 
 /// The entries of a message; `None` if it is malformed.
@@ -138,7 +153,11 @@ impl Data {
     /// The data of a collective that moves blocks. `own` are the blocks of this rank: origin, destination and bytes.
     pub(crate) fn blocks(own: Vec<(u32, u32, Vec<u8>)>, route: Route) -> Self {
         let newest = own.iter().map(|&(from, to, _)| (from, to)).collect();
-        Self::Blocks { all: own.into_iter().map(|(from, to, bytes)| ((from, to), bytes)).collect(), route, newest }
+        Self::Blocks {
+            all: own.into_iter().map(|(from, to, bytes)| ((from, to), bytes.into())).collect(),
+            route,
+            newest,
+        }
     }
 
     /// The destination of a block for all ranks.
@@ -146,12 +165,11 @@ impl Data {
 
     /// The payload of a message from `rank` to `to`, which are ranks of a communicator of `size`. `is_send` tells
     /// whether the algorithm sends it by a blocking send.
-    pub(crate) fn outgoing(&mut self, rank: usize, to: usize, size: usize, is_send: bool) -> Vec<u8> {
-        let mut out = Vec::new();
+    pub(crate) fn outgoing(&mut self, rank: usize, to: usize, size: usize, is_send: bool) -> Letter {
         match self {
-            Self::Nothing => {}
-            Self::Whole { bytes: Some(bytes), by_sends } if is_send || !*by_sends => write(&mut out, (0, 0), bytes),
-            Self::Whole { .. } => {}
+            Self::Nothing => Letter::empty(),
+            Self::Whole { bytes: Some(bytes), by_sends } if is_send || !*by_sends => letter(&[((0, 0), &bytes[..])]),
+            Self::Whole { .. } => Letter::empty(),
             Self::Blocks { all, route, newest } => {
                 // Distance from this rank to the receiver.
                 let hop = (to + size - rank) % size;
@@ -175,49 +193,51 @@ impl Data {
                     }
                     _ => all.keys().filter(|&&(_, destination)| within(destination)).copied().collect(),
                 };
-                for key in chosen {
-                    match route {
-                        // A block that has been passed on is not needed again.
-                        Route::Direct | Route::Hops | Route::Subtree(_) => {
-                            all.remove(&key).iter().for_each(|bytes| write(&mut out, key, bytes));
-                        }
-                        _ => all.get(&key).iter().for_each(|bytes| write(&mut out, key, bytes)),
-                    }
+                let found = chosen.iter().filter_map(|&key| Some((key, &all.get(&key)?[..])));
+                let letter = letter(&found.collect::<Vec<_>>());
+                if matches!(route, Route::Direct | Route::Hops | Route::Subtree(_)) {
+                    // A block that has been passed on is not needed again.
+                    chosen.iter().for_each(|key| drop(all.remove(key)));
                 }
+                letter
             }
             Self::Reduction(reduction) => match (&reduction.pieces, reduction.route) {
                 (Some((own, pieces)), _) => {
                     let (start, length) = pieces[to];
-                    write(&mut out, (rank as u32, rank as u32 + 1), &own[start..start + length]);
+                    letter(&[((rank as u32, rank as u32 + 1), &own[start..start + length])])
                 }
-                (None, Route::Newest) => reduction.newest.iter().for_each(|(key, bytes)| write(&mut out, *key, bytes)),
+                (None, Route::Newest) => {
+                    letter(&reduction.newest.iter().map(|(key, bytes)| (*key, &bytes[..])).collect::<Vec<_>>())
+                }
                 (None, _) => {
-                    reduction.parts.iter().for_each(|(&first, (last, bytes))| write(&mut out, (first, *last), bytes));
+                    let parts = reduction.parts.iter().map(|(&first, (last, bytes))| ((first, *last), &bytes[..]));
+                    letter(&parts.collect::<Vec<_>>())
                 }
             },
         }
-        out
     }
 
     /// Adds the payload of a message that has arrived. Returns false if it is malformed.
-    pub(crate) fn incoming(&mut self, payload: &[u8], combine: Combine<'_>) -> bool {
+    pub(crate) fn incoming(&mut self, payload: &Bytes, combine: Combine<'_>) -> bool {
         let Some(entries) = read(payload) else { return false };
         match self {
             Self::Nothing => {}
             Self::Whole { bytes, .. } => {
                 if let Some((_, found)) = entries.first() {
-                    *bytes = Some(found.to_vec());
+                    *bytes = Some(kept(payload, found));
                 }
             }
             Self::Blocks { all, newest, .. } => {
                 newest.clear();
                 for (key, bytes) in entries {
                     newest.push(key);
-                    all.entry(key).or_insert_with(|| bytes.to_vec());
+                    all.entry(key).or_insert_with(|| kept(payload, bytes));
                 }
             }
             Self::Reduction(reduction) => {
-                reduction.newest = entries.iter().map(|&(key, bytes)| (key, bytes.to_vec())).collect();
+                if reduction.route == Route::Newest {
+                    reduction.newest = entries.iter().map(|&(key, bytes)| (key, bytes.to_vec())).collect();
+                }
                 for ((first, last), bytes) in entries {
                     if first >= last
                         || last > reduction.ranks

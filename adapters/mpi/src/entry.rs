@@ -18,10 +18,11 @@ use crate::error::{Error, Outcome};
 use crate::file::Fh;
 use crate::host;
 use crate::inside::{Place, inside, is_main, place};
+use crate::lending;
 use crate::settings::Settings;
 use crate::state::{publish, state};
 use crate::threads;
-use crate::world::{self, World};
+use crate::world::World;
 
 /// Number of calls so far.
 static CALLS: AtomicU64 = AtomicU64::new(0);
@@ -75,7 +76,7 @@ fn enter<T>(name: &'static str, work: impl FnOnce(&mut World, bool) -> T) -> T {
         }
         // Other threads may have called since the function has begun.
         Place::Function => take_turn(name, |thread| {
-            let nested = world::borrow(|world| {
+            let nested = lending::borrow(|world| {
                 world.switch_to(thread);
                 let result = work(world, false);
                 finish(world);

@@ -61,6 +61,7 @@ mod external;
 mod file;
 mod host;
 mod inside;
+mod lending;
 #[cfg_attr(test, allow(dead_code, reason = "the dynamic linker loads no library for tests"))]
 mod objects;
 mod operation;

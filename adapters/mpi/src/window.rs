@@ -11,6 +11,7 @@ use std::rc::Rc;
 
 use crate::abi::*;
 use crate::datatype::Type;
+use crate::engine::mail::Letter;
 use crate::error::{Outcome, error};
 use crate::table::Table;
 
@@ -89,17 +90,19 @@ impl Order {
     }
 
     /// The message with its data.
-    pub(crate) fn write(&self, data: &[u8]) -> Vec<u8> {
-        let mut out = vec![self.code as u8, u8::from(self.is_counted)];
+    pub(crate) fn write(&self, data: &[u8]) -> Letter {
+        let mut letter = Letter::with_room(data.len());
+        let out = letter.end();
+        out.extend_from_slice(&[self.code as u8, u8::from(self.is_counted)]);
         for number in [self.id as i64, self.op.into(), self.place, self.count] {
             out.extend_from_slice(&number.to_le_bytes());
         }
         match &self.ty {
-            Some(ty) => ty.write_layout(&mut out),
+            Some(ty) => ty.write_layout(out),
             None => out.extend_from_slice(&0_u64.to_le_bytes()),
         }
         out.extend_from_slice(data);
-        out
+        letter
     }
 
     /// Reads a message; `None` if it is malformed. The second value is the place where its data begin.

@@ -1,10 +1,9 @@
 //! The state of this rank: its clock, its connection to the network, and the objects of the program.
 //!
 //! There is one [`World`], which `entry` gives to each call. Everything in the library gets it as an argument. Functions
-//! of the program run inside [`World::lend`], where no borrow of the state is alive: such a function may call the library
+//! of the program run inside `World::lend`, where no borrow of the state is alive: such a function may call the library
 //! again.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::io;
@@ -30,7 +29,6 @@ use crate::report::{self, Log, Statistics, Summary};
 use crate::settings::Settings;
 use crate::spans::{self, Doing, Spans};
 use crate::table::Table;
-use crate::threads;
 use crate::window::{Landing, Windows};
 
 /// \[ps\] Virtual time of an unsuccessful test or probe, of `MPI_Win_sync`, and of an end of accesses that has nothing to wait for,
@@ -91,22 +89,6 @@ pub(crate) struct World {
     pub(crate) predefined: BTreeMap<c_int, Box<c_int>>,
 }
 
-thread_local! {
-    /// The state while a function of the program runs that a call of this thread has called; otherwise null.
-    static LENT: Cell<*mut World> = const { Cell::new(std::ptr::null_mut()) };
-}
-
-/// Gives `work` the state that [`World::lend`] has lent on this thread. Returns `None` if none is lent: the call that
-/// has the state is in the middle of its work.
-pub(crate) fn borrow<T>(work: impl FnOnce(&mut World) -> T) -> Option<T> {
-    let lent = LENT.replace(std::ptr::null_mut());
-    // SAFETY: the address is that of an exclusive reference whose holder waits in `lend` on this thread. It has just been
-    // taken out, so that no other reference is made from it until it is put back below.
-    let result = work(unsafe { lent.as_mut() }?);
-    LENT.set(lent);
-    Some(result)
-}
-
 /// True once the rank leaves the network.
 static HAS_LEFT: AtomicBool = AtomicBool::new(false);
 
@@ -162,27 +144,6 @@ impl World {
             predefined: BTreeMap::new(),
             settings,
         }
-    }
-
-    /// Runs a function of the program. It may make calls, which find the state by [`borrow`], and wait for calls of other
-    /// threads, which get their turns meanwhile.
-    pub(crate) fn lend<T>(&mut self, program: impl FnOnce() -> T) -> T {
-        let turn = threads::lend(self);
-        let result = self.call_out(program);
-        if let Some(number) = turn {
-            threads::resume(number);
-            self.switch_to(number);
-        }
-        result
-    }
-
-    /// Runs a function of the program, whose calls find the state by [`borrow`].
-    fn call_out<T>(&mut self, program: impl FnOnce() -> T) -> T {
-        // Null, because a holder of the state has taken it out.
-        let outer = LENT.replace(self);
-        let result = inside::outside(program);
-        LENT.set(outer);
-        result
     }
 
     /// `right` becomes `left` combined with it, by an operation that may be a function of the program.

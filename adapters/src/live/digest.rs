@@ -20,18 +20,17 @@ pub(super) struct Digest {
     waiting: Vec<(u64, Bytes)>,
 }
 
-/// The words of a payload, the last one filled up with zeros.
-fn words(payload: &[u8]) -> impl Iterator<Item = u64> {
-    payload.chunks(8).map(|chunk| {
-        let mut bytes = [0; 8];
-        bytes[..chunk.len()].copy_from_slice(chunk);
-        u64::from_le_bytes(bytes)
-    })
+/// The whole words of a payload, and the bytes after them as a word filled up with zeros; `None` if there are none.
+fn words(payload: &[u8]) -> (impl Iterator<Item = u64>, Option<u64>) {
+    let (whole, rest) = payload.as_chunks::<8>();
+    let last = rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+    (whole.iter().map(|&word| u64::from_le_bytes(word)), (!rest.is_empty()).then_some(last))
 }
 
 /// The hash of an event, of which `hash` is that of its fields and of the payload before `rest`.
 fn finished(hash: u64, rest: &[u8], length: usize) -> u64 {
-    mix2(words(rest).fold(hash, mix2), length as u64)
+    let (words, last) = words(rest);
+    mix2(words.chain(last).fold(hash, mix2), length as u64)
 }
 
 impl Digest {
@@ -67,7 +66,7 @@ impl Digest {
 fn together(four: &[(u64, Bytes); LANES]) -> u64 {
     // As far as all have whole words, their chains run side by side.
     let common = four.iter().map(|(_, payload)| payload.len()).min().unwrap_or(0) / 8 * 8;
-    let [a, b, c, d] = four.each_ref().map(|(_, payload)| words(&payload[..common]));
+    let [a, b, c, d] = four.each_ref().map(|(_, payload)| words(&payload[..common]).0);
     let mut hashes = four.each_ref().map(|(hash, _)| *hash);
     for ((a, b), (c, d)) in a.zip(b).zip(c.zip(d)) {
         hashes = [mix2(hashes[0], a), mix2(hashes[1], b), mix2(hashes[2], c), mix2(hashes[3], d)];

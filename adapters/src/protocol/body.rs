@@ -78,7 +78,17 @@ impl Body {
         }
     }
 
-    /// Appends the payload of the frame.
+    /// The payload of the message that the frame carries, which ends the frame.
+    pub(crate) const fn carried(&self) -> Option<&Bytes> {
+        match self {
+            Self::Inject(Inject { payload, .. }) | Self::Deliver(Deliver { payload, .. }) | Self::Part(payload) => {
+                Some(payload)
+            }
+            _ => None,
+        }
+    }
+
+    /// Appends the payload of the frame, without what it [carries](Self::carried).
     pub(crate) fn write(&self, out: &mut BytesMut) {
         match self {
             Self::Hello(hello) => {
@@ -127,14 +137,13 @@ impl Body {
                 out.put_u32_le(welcome.pace);
             }
             Self::Challenge(bytes) | Self::Proof(bytes) => out.put_slice(bytes),
-            Self::Part(bytes) => out.put_slice(bytes),
+            Self::Part(_) => {}
             Self::Inject(inject) => {
                 out.put_u32_le(inject.destination);
                 let unmodelled = if inject.unmodelled { UNMODELLED } else { 0 };
                 out.put_u8(unmodelled | if inject.notify { NOTIFY } else { 0 });
                 out.put_u64_le(inject.size);
                 out.put_u64_le(inject.cookie);
-                out.put_slice(&inject.payload);
             }
             Self::Deliver(deliver) => {
                 out.put_u32_le(deliver.source);
@@ -143,7 +152,6 @@ impl Body {
                 out.put_u64_le(deliver.injected);
                 out.put_u64_le(deliver.late);
                 out.put_u64_le(deliver.size);
-                out.put_slice(&deliver.payload);
             }
             Self::Done { cookie } => out.put_u64_le(*cookie),
             Self::Busy { until } => out.put_u64_le(*until),

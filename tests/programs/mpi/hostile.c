@@ -101,6 +101,14 @@ static void agree(MPI_Comm *made) {
         code = call;                                                                                         \
         if (code == MPI_SUCCESS && to) agree(&value), comms[at] = value;                                     \
     } while (0)
+/* Ranks that make communicators of different groups do not make the same calls: a group of one rank is given back. */
+#define KEEP(call)                                                                                           \
+    do {                                                                                                     \
+        int all = 0, kept = below(SLOTS);                                                                    \
+        MPI_Group value = groups[kept], *to = is_bad() ? NULL : &value;                                      \
+        code = call;                                                                                         \
+        if (code == MPI_SUCCESS && to) MPI_Group_size(value, &all), groups[kept] = all == 1 ? MPI_GROUP_EMPTY : value; \
+    } while (0)
 #define FREE(slots, call)                                                                                    \
     do {                                                                                                     \
         int at = below(SLOTS);                                                                               \
@@ -157,7 +165,13 @@ static int step(unsigned kind, int rank) {
     case 23: { MPI_Request request = MPI_REQUEST_NULL; code = MPI_Allreduce_init(buffer(), into(), count(), type(), op(), comm(), MPI_INFO_NULL, &request); return code ? code : MPI_Request_free(&request); }
     case 24: MAKE(MPI_Comm_dup(comm(), to)); return code;
     case 25: MAKE(MPI_Comm_split(comm(), small(), number(), to)); return code;
-    case 26: MAKE(MPI_Comm_create(comm(), group(), to)); return code;
+    case 26: {
+        /* In a communicator of one rank a group may be right on one rank only. */
+        MPI_Comm of = comm();
+        if (MPI_Comm_size(of, &length) == MPI_SUCCESS && length == 1) of = MPI_COMM_WORLD;
+        MAKE(MPI_Comm_create(of, group(), to));
+        return code;
+    }
     case 27: {
         int at = below(SLOTS);
         MPI_Comm value = is_bad() ? type() : comms[at];
@@ -165,7 +179,7 @@ static int step(unsigned kind, int rank) {
         if (value == MPI_COMM_NULL) comms[at] = MPI_COMM_NULL;
         return code;
     }
-    case 28: NEW(groups, group, MPI_Comm_group(comm(), to)); return code;
+    case 28: KEEP(MPI_Comm_group(comm(), to)); return code;
     case 29: NEW(groups, group, MPI_Group_incl(group(), count(), array(), to)); return code;
     case 30: { int triplets[2][3] = {{small(), number(), small()}, {0, 1, 1}}; NEW(groups, group, MPI_Group_range_incl(group(), count() % 3, is_bad() ? NULL : triplets, to)); return code; }
     case 31: FREE(groups, MPI_Group_free); return code;
@@ -250,7 +264,7 @@ static int step(unsigned kind, int rank) {
     case 102: { MPI_Win none = garbage(); return MPI_Win_free(is_bad() ? NULL : &none); }
     case 103: return MPI_Win_attach(window(), buffer(), small());
     case 104: { void *value; return MPI_Win_get_attr(window(), below(2) ? MPI_WIN_SIZE : key(), is_bad() ? NULL : &value, out()); }
-    case 105: NEW(groups, group, MPI_Win_get_group(window(), to)); return code;
+    case 105: KEEP(MPI_Win_get_group(window(), to)); return code;
     default: NEW(types, type, MPI_Type_dup(made(), to)); return code;
     }
 }

@@ -100,7 +100,8 @@ fn every_call_that_polls_passes_virtual_time_until_something_comes() {
 #[test]
 fn a_recording_of_windows_replays_to_the_cycle() {
     let Some(program) = program("windows.c") else { return };
-    let torus = "--topology torus:2x2 --bandwidth 10Gb/s";
+    // A cycle of 1 ns, of which the 100 ns of a call that polls are a multiple.
+    let torus = "--topology torus:2x2 --bandwidth 16Gb/s";
     output(&program, &format!("-n 4 {torus} --compute fixed:1600ns --record app.trg -o live.json"), "1");
     let mut replay = tests::command::fsin(program.folder());
     let replay = replay.args(format!("run --trace app.trg {torus} --format json").split_whitespace()).output().unwrap();

@@ -68,7 +68,7 @@ pub(crate) fn broadcast(world: &World, buffer: Buffer, root: c_int, comm: c_int)
     let (rank, size) = shape(world, comm)?;
     let (block, root) = (block(world, buffer)?, root_of(root, size)?);
     Ok(Box::new(move |world, form| {
-        let bytes = if rank == root { Some(block.pack()?) } else { None };
+        let bytes = if rank == root { Some(block.pack()?.into()) } else { None };
         let operation = Collective::Broadcast { root, bytes: block.bytes() };
         let data = |algorithm, _| Data::Whole {
             bytes,

@@ -202,7 +202,7 @@ pub(crate) fn alltoall(from: Blocks, into: Blocks, comm: c_int) -> Plan {
 /// The contributions of the ranks from `first` on, combined in the order of ranks.
 fn combined(data: &Data, terms: &Terms, first: u32, size: usize, combine: Combine<'_>) -> Option<Vec<u8>> {
     let Data::Blocks { all, .. } = data else { return None };
-    let part = |rank: usize| all.get(&(first + rank as u32, Data::ALL)).cloned();
+    let part = |rank: usize| all.get(&(first + rank as u32, Data::ALL)).map(|bytes| bytes.to_vec());
     let own = part(0)?;
     let algorithm = Algorithm::Linear;
     let mut reduction = Reduction::new(terms.clone(), (0, size), own, &Share::Whole, algorithm, Route::All);

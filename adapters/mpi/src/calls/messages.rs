@@ -9,7 +9,7 @@ use crate::communicator::Comm;
 use crate::datatype::Type;
 use crate::engine::completion::{wait, wait_own, withdraw};
 use crate::engine::delivery::{self, Outgoing, transmit};
-use crate::engine::mail::{ANSWERS, Awaited, Message, OWN, Owner, kind_of};
+use crate::engine::mail::{ANSWERS, Awaited, Letter, Message, OWN, Owner, kind_of};
 use crate::engine::requests::{Request, State, What};
 use crate::engine::waiting::{self, Until};
 use crate::error::{Outcome, error};
@@ -91,9 +91,9 @@ pub(crate) unsafe fn send_in(
     }
     let (to, tag) = (found.world_of(to)?, tag_of(tag)?);
     let (bytes, context) = (ty.bytes(count), found.context ^ lane);
-    let mut data = Vec::new();
+    let mut data = Letter::empty();
     // SAFETY: the buffer of the program.
-    unsafe { ty.pack(buffer, count, &mut data) }?;
+    unsafe { ty.pack(buffer, count, data.end()) }?;
     let rendezvous = mode != Mode::Own && delivery::needs_receive(world, to, bytes);
     // A rendezvous is synchronous.
     let synchronous = mode == Mode::Synchronous && !rendezvous;
@@ -105,7 +105,7 @@ pub(crate) unsafe fn send_in(
     let number =
         synchronous.then(|| world.log.as_mut().map(|log| log.receive(Some(to), Some(tag), context ^ ANSWERS, 0)));
     let (kind, note) = (if mode == Mode::Own { OWN } else { kind_of(synchronous) }, request as u64);
-    let left = transmit(world, Outgoing { kind, to, context, tag, note, bytes }, &data, owner);
+    let left = transmit(world, Outgoing { kind, to, context, tag, note, bytes }, data, owner);
     let sent = world.last_logged();
     if left && !synchronous {
         world.requests.remove(request);

@@ -57,9 +57,9 @@ type Queues<T> = BTreeMap<(usize, usize), VecDeque<T>>;
 struct Ranks {
     running: Vec<Running>,
     /// Messages that have not arrived, by sender and receiver: note, payload, and whether the sender waits in a slot.
-    wires: Queues<(u64, Vec<u8>, Option<u32>)>,
+    wires: Queues<(u64, Bytes, Option<u32>)>,
     /// Messages that have arrived and are not expected yet, by receiver and sender.
-    unexpected: Queues<(u64, Vec<u8>)>,
+    unexpected: Queues<(u64, Bytes)>,
     /// Slots that expect a message, by receiver and sender.
     expected: Queues<u32>,
 }
@@ -93,14 +93,14 @@ impl Ranks {
                     if waits {
                         running.opened(slot, None);
                     }
-                    let note = running.note();
+                    let (note, payload) = (running.note(), payload.into_data());
                     self.wires.entry((rank, to)).or_default().push_back((note, payload, waits.then_some(slot)));
                 }
                 Step::Receive { from, slot, .. } => {
                     running.opened(slot, None);
                     match self.unexpected.entry((rank, from)).or_default().pop_front() {
                         Some((note, payload)) => {
-                            running.received(slot, (from, note), Bytes::from(payload)).unwrap();
+                            running.received(slot, (from, note), payload).unwrap();
                         }
                         None => self.expected.entry((rank, from)).or_default().push_back(slot),
                     }
@@ -120,7 +120,7 @@ impl Ranks {
         }
         match self.expected.entry((to, from)).or_default().pop_front() {
             Some(slot) => {
-                self.running[to].received(slot, (from, note), Bytes::from(payload)).unwrap();
+                self.running[to].received(slot, (from, note), payload).unwrap();
             }
             None => self.unexpected.entry((to, from)).or_default().push_back((note, payload)),
         }
@@ -149,9 +149,9 @@ impl Ranks {
         let of = |(rank, running): (usize, Running)| match running.data {
             Data::Blocks { all, .. } => {
                 let own = all.into_iter().filter(|&((_, to), _)| to == Data::ALL || to as usize == rank);
-                own.map(|((from, _), bytes)| (from as usize, bytes)).collect()
+                own.map(|((from, _), bytes)| (from as usize, bytes.to_vec())).collect()
             }
-            Data::Whole { bytes, .. } => bytes.into_iter().map(|bytes| (0, bytes)).collect(),
+            Data::Whole { bytes, .. } => bytes.into_iter().map(|bytes| (0, bytes.to_vec())).collect(),
             _ => BTreeMap::new(),
         };
         self.running.into_iter().enumerate().map(of).collect()
@@ -276,7 +276,7 @@ proptest! {
                 continue;
             }
             let by_sends = matches!(algorithm, Algorithm::ScatterRing | Algorithm::ScatterDoubling);
-            let data = |rank, _| Data::Whole { bytes: (rank == root).then(|| block(root, 0, length, false)), by_sends };
+            let data = |rank, _| Data::Whole { bytes: (rank == root).then(|| block(root, 0, length, false).into()), by_sends };
             let operation = |_| Collective::Broadcast { root, bytes: length as u64 };
             let mut ranks = Ranks::new(operation, data, algorithm, size);
             ranks.run(seed).map_err(TestCaseError::fail)?;

@@ -9,11 +9,10 @@ use std::ffi::c_int;
 use std::rc::Rc;
 
 use adapters::protocol::Inject;
-use bytes::Bytes;
 
 use super::mail::{
-    ANNOUNCED, ANNOUNCED_PART, ANSWERS, BODY, CLEAR, COLLECTIVE, MATCHED, Message, Owner, PLAIN, SYNCHRONOUS, WINDOW,
-    Waiting, body_tag, seal,
+    ANNOUNCED, ANNOUNCED_PART, ANSWERS, BODY, CLEAR, COLLECTIVE, Letter, MATCHED, Message, Owner, PLAIN, SYNCHRONOUS,
+    WINDOW, Waiting, body_tag,
 };
 use super::requests::{Request, State, What};
 use crate::abi::*;
@@ -43,7 +42,7 @@ pub(crate) struct Outgoing {
 
 /// Sends a message with these data. Returns true if the send is complete for the program. Otherwise the send of `owner`
 /// is completed when the message has left.
-pub(crate) fn transmit(world: &mut World, message: Outgoing, data: &[u8], owner: Option<Owner>) -> bool {
+pub(crate) fn transmit(world: &mut World, message: Outgoing, data: Letter, owner: Option<Owner>) -> bool {
     if is_rendezvous(world, message) {
         announce_send(world, message, data, owner);
         return false;
@@ -56,11 +55,11 @@ pub(crate) fn transmit(world: &mut World, message: Outgoing, data: &[u8], owner:
     }
     if to == world.settings.rank {
         let (time, order) = (world.now(), world.mail.frontier);
-        let data = Bytes::copy_from_slice(data);
+        let data = data.into_data();
         arrive(world, Message { kind, source: to, tag, context, note, data, time, sequence, order });
         return true;
     }
-    let payload = seal(kind, (context, tag), sequence, note, data).into();
+    let payload = data.seal(kind, (context, tag), sequence, note);
     let notify = owner.is_some() && bytes > world.settings.buffered;
     world.mail.cookie += 1;
     let cookie = world.mail.cookie;
@@ -86,7 +85,7 @@ pub(crate) fn needs_receive(world: &World, to: usize, bytes: u64) -> bool {
 }
 
 /// Sends the request to send a message.
-fn announce_send(world: &mut World, message: Outgoing, data: &[u8], owner: Option<Owner>) {
+fn announce_send(world: &mut World, message: Outgoing, data: Letter, owner: Option<Owner>) {
     let Outgoing { kind, to, context, tag, bytes, .. } = message;
     let number = world.mail.next_number(to);
     // The receive of the answer is recorded before the request is sent.
@@ -101,7 +100,7 @@ fn send_body(world: &mut World, to: usize, number: u64) {
     let Some(Waiting { owner, context, tag, bytes, answer }) = world.mail.waiting.remove(&(to, number)) else { return };
     world.log_wait(answer);
     let body = Outgoing { kind: BODY, to, context: context ^ ANSWERS, tag: body_tag(tag), note: number, bytes };
-    let has_left = transmit(world, body, &[], owner);
+    let has_left = transmit(world, body, Letter::empty(), owner);
     // The wait for the send is that for this message.
     let sent = world.last_logged();
     match owner {
@@ -125,7 +124,7 @@ fn send_body(world: &mut World, to: usize, number: u64) {
 fn answer_request(world: &mut World, owner: Owner, posted: Option<u32>, request: Message) -> Option<u32> {
     world.log_wait(posted);
     let (to, context, note) = (request.source, request.context ^ ANSWERS, request.sequence);
-    transmit(world, Outgoing { kind: CLEAR, to, context, tag: request.tag, note, bytes: 0 }, &[], None);
+    transmit(world, Outgoing { kind: CLEAR, to, context, tag: request.tag, note, bytes: 0 }, Letter::empty(), None);
     let bytes = request.data.len() as u64;
     let tag = body_tag(request.tag);
     world.mail.cleared.insert((to, note), (owner, request));
@@ -175,7 +174,7 @@ fn dispatch(world: &mut World, message: Message) {
 /// Sends a message of the window with this context to a rank of the world. `bytes` is its modelled size.
 pub(super) fn send_order(world: &mut World, context: u64, to: usize, order: &Order, data: &[u8], bytes: u64) {
     let message = Outgoing { kind: WINDOW, to, context, tag: 0, note: 0, bytes };
-    transmit(world, message, &order.write(data), None);
+    transmit(world, message, order.write(data), None);
 }
 
 /// Carries out a message of a window. Its window exists: no rank uses a window before all have begun to make it, or after
@@ -252,7 +251,7 @@ pub(crate) fn deliver(world: &mut World, owner: Owner, message: Message) {
 /// Tells the sender of a synchronous message that its receive has begun.
 pub(crate) fn answer(world: &mut World, message: &Message) {
     let (to, context, note) = (message.source, message.context ^ ANSWERS, message.note);
-    transmit(world, Outgoing { kind: MATCHED, to, context, tag: message.tag, note, bytes: 0 }, &[], None);
+    transmit(world, Outgoing { kind: MATCHED, to, context, tag: message.tag, note, bytes: 0 }, Letter::empty(), None);
 }
 
 /// Writes the data of a message into a buffer. `members` are the ranks of its communicator. Returns the status, and class
@@ -375,7 +374,7 @@ fn run(world: &mut World, handle: c_int, running: &mut Running) -> bool {
             Ok(Step::Send { to, bytes, slot, payload }) => {
                 let (context, tag, note) = (running.context, running.number as i64, running.note());
                 let message = Outgoing { kind: COLLECTIVE, to, context, tag, note, bytes };
-                if !transmit(world, message, &payload, Some(Owner::Part(handle, slot))) {
+                if !transmit(world, message, payload, Some(Owner::Part(handle, slot))) {
                     running.opened(slot, world.last_logged());
                 }
             }

@@ -294,15 +294,40 @@ impl Mail {
     }
 }
 
-/// The bytes of a message on the wire: its envelope and its data.
-pub(super) fn seal(kind: u8, (context, tag): (u64, i64), sequence: u64, note: u64, data: &[u8]) -> Vec<u8> {
-    let mut payload = Vec::with_capacity(ENVELOPE + data.len());
-    payload.extend_from_slice(&[kind, 0, 0, 0]);
-    for field in [tag as u64, context, sequence, note] {
-        payload.extend_from_slice(&field.to_le_bytes());
+/// The data of a message to be sent. Before them is room for its envelope, so that they are not copied again.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) struct Letter(Vec<u8>);
+
+impl Letter {
+    /// No data.
+    pub(crate) fn empty() -> Self {
+        Self::with_room(0)
     }
-    payload.extend_from_slice(data);
-    payload
+
+    /// No data yet; room for so many bytes.
+    pub(crate) fn with_room(bytes: usize) -> Self {
+        let mut payload = Vec::with_capacity(ENVELOPE.saturating_add(bytes));
+        payload.resize(ENVELOPE, 0);
+        Self(payload)
+    }
+
+    /// Where data are appended.
+    pub(crate) const fn end(&mut self) -> &mut Vec<u8> {
+        &mut self.0
+    }
+
+    /// The data.
+    pub(crate) fn into_data(self) -> Bytes {
+        Bytes::from(self.0).split_off(ENVELOPE)
+    }
+
+    /// The bytes of the message on the wire: its envelope and its data.
+    pub(super) fn seal(mut self, kind: u8, (context, tag): (u64, i64), sequence: u64, note: u64) -> Bytes {
+        let fields = [tag as u64, context, sequence, note];
+        let bytes = [kind, 0, 0, 0].into_iter().chain(fields.into_iter().flat_map(u64::to_le_bytes));
+        self.0.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
+        Bytes::from(self.0)
+    }
 }
 
 /// Reads a message that has come from `source` at `time` and has its place at `place` in the order of arrivals

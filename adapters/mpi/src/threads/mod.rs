@@ -180,15 +180,15 @@ impl Turns {
     }
 
     /// True if no thread executes anything: each waits in the library, or sleeps.
-    fn is_still(&mut self, since: Instant) -> bool {
+    fn is_still(&mut self) -> bool {
         let outside = self.alive.iter().filter(|(number, _)| !self.waiting.contains_key(number));
         let outside: Vec<Option<i32>> = outside.map(|(_, &system)| system).collect();
-        outside.is_empty() || self.sleepers.are_still(&outside, since) && ARRIVING.load(Ordering::SeqCst) == 0
+        outside.is_empty() || self.sleepers.are_still(&outside) && ARRIVING.load(Ordering::SeqCst) == 0
     }
 
     /// Gives the turn to a waiting thread, unless another one has it, or a thread is outside and may call.
-    fn give(&mut self, since: Instant) {
-        if self.running.is_some() || self.waiting.is_empty() || are_several() && !self.is_still(since) {
+    fn give(&mut self) {
+        if self.running.is_some() || self.waiting.is_empty() || are_several() && !self.is_still() {
             return;
         }
         let can_go = |(number, waiting): (&u32, &Waiting)| waiting.can_go.then_some(*number);
@@ -226,7 +226,7 @@ fn wait(mut turns: MutexGuard<'_, Turns>, number: u32, wait: Wait, calling: &str
     turns.waiting.insert(number, Waiting { wait, can_go, thread: thread::current(), turn: None });
     let (since, mut pause) = (Instant::now(), SHORTEST);
     loop {
-        turns.give(since);
+        turns.give();
         let turn = turns.waiting.get(&number).and_then(|waiting| waiting.turn);
         if let Some(turn) = turn {
             turns.waiting.remove(&number);

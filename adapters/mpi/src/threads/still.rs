@@ -20,6 +20,8 @@ use crate::host;
 
 /// How long a thread that sleeps for something other than a thread is expected to go on by itself.
 const MOMENT: Duration = Duration::from_millis(100);
+/// How long no thread may be seen to run until those are left alone that sleep again and again, each time for less than that.
+const LONGEST: Duration = Duration::from_secs(1);
 
 /// The number of this thread for the system.
 pub(super) fn number_of_this_thread() -> c_int {
@@ -64,8 +66,9 @@ struct Shown {
     files: Files,
     /// How it slept when all were still the last time.
     before: Option<Asleep>,
-    /// How often it had been run when it was left alone, although it slept for something other than a thread.
-    left_alone: Option<u64>,
+    /// How often it had been run when it was first seen to sleep for something other than a thread, and when that was. A thread that
+    /// waits for the processor of a busy machine has not slept for long.
+    sleeps: Option<(u64, Instant)>,
 }
 
 impl Shown {
@@ -88,7 +91,7 @@ impl Shown {
                 }
             },
         };
-        Some(Self { files, before: None, left_alone: None })
+        Some(Self { files, before: None, sleeps: None })
     }
 
     fn look(&self) -> Look {
@@ -140,44 +143,54 @@ fn text<'a>(file: &File, into: &'a mut [u8]) -> Option<&'a str> {
 
 /// The threads that have been looked at, by their numbers for the system.
 #[derive(Debug)]
-pub(super) struct Sleepers(BTreeMap<c_int, Shown>);
+pub(super) struct Sleepers {
+    shown: BTreeMap<c_int, Shown>,
+    /// Since when no look has found a thread that runs.
+    quiet: Option<Instant>,
+}
 
 impl Sleepers {
     pub(super) const fn new() -> Self {
-        Self(BTreeMap::new())
+        Self { shown: BTreeMap::new(), quiet: None }
     }
 
-    /// True if all of these threads sleep; `None` is one that is about to begin, and never still. They
-    /// have been waited for since `since`.
-    pub(super) fn are_still(&mut self, threads: &[Option<c_int>], since: Instant) -> bool {
-        let Some(first) = self.look(threads) else { return false };
+    /// True if all of these threads sleep; `None` is one that is about to begin, and never still.
+    pub(super) fn are_still(&mut self, threads: &[Option<c_int>]) -> bool {
+        let Some(first) = self.look(threads) else {
+            self.quiet = None;
+            return false;
+        };
+        let quiet = *self.quiet.get_or_insert_with(Instant::now);
         // Threads that have not been run since the last time have slept all the time between.
         let is_same = |(&thread, asleep): (&Option<c_int>, &Option<Asleep>)| {
-            thread.and_then(|thread| self.0.get(&thread)).is_none_or(|shown| shown.before == *asleep)
+            thread.and_then(|thread| self.shown.get(&thread)).is_none_or(|shown| shown.before == *asleep)
         };
         let is_settled = threads.len() == 1 || threads.iter().zip(&first).all(is_same);
         if !is_settled && self.look(threads).as_ref() != Some(&first) {
             return false;
         }
-        let has_waited = since.elapsed() >= MOMENT;
         for (&thread, asleep) in threads.iter().zip(&first) {
             let (Some(thread), Some(asleep)) = (thread, asleep) else { continue };
-            let Some(shown) = self.0.get_mut(&thread) else { continue };
+            let Some(shown) = self.shown.get_mut(&thread) else { continue };
             shown.before = Some(*asleep);
-            if asleep.is_for_thread || shown.left_alone == Some(asleep.times) {
+            if asleep.is_for_thread {
                 continue;
             }
-            if !has_waited {
+            if shown.sleeps.is_none_or(|(times, _)| times != asleep.times) {
+                shown.sleeps = Some((asleep.times, Instant::now()));
+            }
+            let has_slept = shown.sleeps.is_some_and(|(_, begin)| begin.elapsed() >= MOMENT);
+            if !has_slept && quiet.elapsed() < LONGEST {
                 return false;
             }
-            shown.left_alone = Some(asleep.times);
         }
+        self.quiet = None;
         true
     }
 
     /// Closes the files of a thread that has ended.
     pub(super) fn forget(&mut self, thread: c_int) {
-        self.0.remove(&thread);
+        self.shown.remove(&thread);
     }
 
     /// How each thread sleeps, `None` for one that has ended; nothing if one of them does not sleep.
@@ -185,16 +198,16 @@ impl Sleepers {
         let mut all = Vec::with_capacity(threads.len());
         for &thread in threads {
             let thread = thread?;
-            if !self.0.contains_key(&thread)
+            if !self.shown.contains_key(&thread)
                 && let Some(shown) = Shown::open(thread)
             {
-                self.0.insert(thread, shown);
+                self.shown.insert(thread, shown);
             }
-            all.push(match self.0.get(&thread).map_or(Look::Ended, Shown::look) {
+            all.push(match self.shown.get(&thread).map_or(Look::Ended, Shown::look) {
                 Look::Runs => return None,
                 Look::Sleeps(asleep) => Some(asleep),
                 Look::Ended => {
-                    self.0.remove(&thread);
+                    self.shown.remove(&thread);
                     None
                 }
             });
@@ -242,13 +255,13 @@ mod tests {
         assert_eq!(of_status(&status("S (sleeping)")), asleep(7));
         assert_eq!(of_status(&status("R (running)")), Look::Runs);
         assert_eq!(of_status(&status("Z (zombie)")), Look::Ended);
-        let unseen = Shown { files: Files::Unseen, before: None, left_alone: None };
+        let unseen = Shown { files: Files::Unseen, before: None, sleeps: None };
         assert_eq!(unseen.look(), asleep(0));
         assert!(Shown::open(i32::MAX).is_none(), "no such thread");
         // The real files of this thread, which runs.
         let thread = number_of_this_thread();
         let status = std::fs::File::open(format!("/proc/self/task/{thread}/status")).unwrap();
-        assert_eq!(Shown { files: Files::Status(status), before: None, left_alone: None }.look(), Look::Runs);
+        assert_eq!(Shown { files: Files::Status(status), before: None, sleeps: None }.look(), Look::Runs);
     }
 
     #[test]
@@ -264,11 +277,11 @@ mod tests {
             let thread = receive.recv().unwrap();
             let mut sleepers = Sleepers::new();
             let begin = Instant::now();
-            while !sleepers.are_still(&[Some(thread)], Instant::now()) {
+            while !sleepers.are_still(&[Some(thread)]) {
                 assert!(begin.elapsed() < Duration::from_secs(60));
             }
-            assert!(!sleepers.are_still(&[Some(number_of_this_thread())], begin), "this thread looks");
-            assert!(!sleepers.are_still(&[None], begin), "a thread that is about to begin");
+            assert!(!sleepers.are_still(&[Some(number_of_this_thread())]), "this thread looks");
+            assert!(!sleepers.are_still(&[None]), "a thread that is about to begin");
             drop(held);
         });
     }

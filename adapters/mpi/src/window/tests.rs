@@ -56,7 +56,7 @@ proptest! {
         let how = constructor(4, Vec::new(), Vec::new(), Vec::new());
         let ty = Rc::new(vector(&types, 3, 2, 20, INT, how).unwrap());
         let order = Order { code: Code::Fetch, id, is_counted: true, op: 3, place, count, ty: Some(Rc::clone(&ty)) };
-        let bytes = order.write(&data);
+        let bytes = order.write(&data).into_data();
         let (read, at) = Order::read(&bytes).unwrap();
         prop_assert_eq!((read.code, read.id, read.is_counted, read.op), (Code::Fetch, id, true, 3));
         prop_assert_eq!((read.place, read.count, &bytes[at..]), (place, count, &data[..]));

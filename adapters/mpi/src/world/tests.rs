@@ -2,12 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use super::{World, borrow};
+use super::World;
 use crate::abi::*;
 use crate::calls::collectives::{barrier, broadcast};
 use crate::calls::messages::{Mode, receive, send};
 use crate::engine::collectives::Form;
 use crate::engine::completion::wait_own;
+use crate::lending::borrow;
 use crate::settings::Settings;
 
 /// `MPI_INT`.

@@ -5,7 +5,7 @@
 use bytes::Bytes;
 use proptest::prelude::*;
 
-use super::{ANSWERS, ENVELOPE, Mail, Message, Owner, PLAIN, SYNCHRONOUS, open, seal};
+use super::{ANSWERS, ENVELOPE, Letter, Mail, Message, Owner, PLAIN, SYNCHRONOUS, open};
 
 const WORLD: u64 = 1;
 
@@ -181,7 +181,9 @@ proptest! {
     fn an_envelope_keeps_what_it_carries(
         (context, tag, sequence, note) in any::<(u64, i64, u64, u64)>(), data in any::<Vec<u8>>(), cut in 0..ENVELOPE,
     ) {
-        let sealed = Bytes::from(seal(SYNCHRONOUS, (context, tag), sequence, note, &data));
+        let mut letter = Letter::with_room(data.len());
+        letter.end().extend_from_slice(&data);
+        let sealed = letter.seal(SYNCHRONOUS, (context, tag), sequence, note);
         let read = open(5, &sealed, 3, 4).unwrap();
         prop_assert_eq!((read.kind, read.source, read.context, read.tag), (SYNCHRONOUS, 5, context, tag));
         prop_assert_eq!((read.note, read.time, read.order), (note, 3, (4, 5, sequence)));
