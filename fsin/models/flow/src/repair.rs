@@ -21,8 +21,8 @@ use std::collections::binary_heap::PeekMut;
 use crate::services::Services;
 use crate::share::{Flow, Key, Level, NO_LINK, Shares};
 
-/// Part of all links and what they carry that the region carries at most: a flow at the border costs several times as much as one in
-/// a fill of everything.
+/// Part of all links and what they carry that the region carries at most: a flow at the border costs several times as
+/// much as one in a fill of everything.
 const PART: usize = 8;
 
 /// Most changes in a row that are filled anew without an attempt to repair.
