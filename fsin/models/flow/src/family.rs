@@ -94,7 +94,8 @@ pub static FLOW: ModelFamily = ModelFamily {
     component: Component {
         name: "flow",
         about: "fluid flows that share links: no packets and no queues, a cost by messages; a cycle is 1 ps, a phit a byte, and \
-                load 1 what {link-rate} carries; a load is accepted in whole messages, less of it the further a link is overloaded",
+                load 1 what {link-rate} carries; a load is accepted in whole messages, less of it the further a link \
+                is overloaded",
         parameters: &[],
         source: "Bertsekas and Gallager, Data Networks, 1992, section 6.5; Casanova et al., SimGrid, JPDC 74(10), 2014",
     },

@@ -11,7 +11,8 @@
 //!
 //! A link that joins has already lost the rates of the flows whose keys have been passed. At every pick the same flows have
 //! taken the same rates as if all links were filled, so that the result is the same to the bit. Where the region carries an
-//! eighth of what all links carry, everything is filled anew, and after such an attempt the next ones are left out.
+//! eighth of what all links carry, links themselves counted, everything is filled anew, and after such an attempt the next
+//! ones are left out.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,8 +21,8 @@ use std::collections::binary_heap::PeekMut;
 use crate::services::Services;
 use crate::share::{Flow, Key, Level, NO_LINK, Shares};
 
-/// Part of what all links carry that the region carries at most: a flow at the border costs several times as much as one in
-/// a fill of everything.
+/// Part of all links and what they carry that the region carries at most: a flow at the border costs several times as
+/// much as one in a fill of everything.
 const PART: usize = 8;
 
 /// Most changes in a row that are filled anew without an attempt to repair.
@@ -73,7 +74,7 @@ pub(crate) struct Repairs {
     /// Number of changes that are filled anew after the last attempt that failed, and of those that are still to come.
     skipped: u32,
     to_skip: u32,
-    /// Everything is filled anew if links of the region carry this part of what all links carry.
+    /// Everything is filled anew if links of the region carry this part of all links and what they carry.
     pub(crate) part: usize,
 }
 
@@ -115,7 +116,8 @@ impl Repairs {
         for index in 0..self.open.len() {
             self.join(self.open[index], (0, 0), shares, all);
         }
-        if !self.fill_region(shares, all, shares.uses / self.part) {
+        // Filling everything looks at all links as well, however few flows there are.
+        if !self.fill_region(shares, all, (shares.uses + self.rooms.len()) / self.part) {
             self.skipped = (2 * self.skipped + 1).min(MOST_SKIPPED);
             self.to_skip = self.skipped;
             return self.fill_all(shares, all, services, now);
