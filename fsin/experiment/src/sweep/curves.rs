@@ -314,12 +314,15 @@ impl Curves {
     }
 
     /// True if results differ in cycle time, so that numbers of cycles are not comparable as times: by a setting along
-    /// an axis, or because some models count phits' cycles and others picoseconds.
+    /// an axis, because some models count phits' cycles and others picoseconds, or because the links of some topologies
+    /// have rates of their own.
     #[must_use]
     pub fn cycles_differ(&self, rows: &[Row]) -> bool {
         let unit = |row: &Row| row.result.load_unit();
+        let mut lengths = rows.iter().filter_map(cycle_seconds);
         self.axes.iter().any(|axis| CYCLE.contains(&&*axis.key))
             || rows.first().is_some_and(|first| rows.iter().any(|row| unit(row) != unit(first)))
+            || lengths.next().is_some_and(|first| lengths.any(|other| (other / first - 1.0).abs() > SAME_LENGTH))
     }
 
     /// Settings as in labels.
@@ -332,6 +335,15 @@ impl Curves {
     pub fn have(&self, rows: &[Row], figure: Figure) -> bool {
         rows.iter().any(|row| row.result.number(figure).is_some())
     }
+}
+
+/// Relative difference of the lengths of two cycles that rounding explains.
+const SAME_LENGTH: f64 = 1e-6;
+
+/// \[s\] Length of a cycle of a run that was completed, if it is known.
+fn cycle_seconds(row: &Row) -> Option<f64> {
+    let cycles = row.result.number(Figure::CompletionCycles).filter(|&cycles| cycles > 0.0)?;
+    Some(row.result.number(Figure::CompletionSeconds).filter(|&seconds| seconds > 0.0)? / cycles)
 }
 
 impl Spot {
