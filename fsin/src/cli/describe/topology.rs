@@ -178,6 +178,11 @@ impl Described {
         Some(new)
     }
 
+    /// True if some links have rates, and others that of the network's settings.
+    fn is_partly_rated(&self) -> bool {
+        self.rates.len() > 1 && self.rates.contains_key(&None)
+    }
+
     /// Lines of the table.
     fn rows(&self) -> Vec<(&'static str, String)> {
         /// Counts by what is said, if anything is.
@@ -302,8 +307,13 @@ fn table(found: &Found) -> String {
         0 => ("node", "from the lower to the upper half of the numbers"),
         _ => ("switch", "must be cut to part the lower from the upper half of the endpoints"),
     };
-    // A bound above 1 exceeds what one injector sends.
-    let injectors = match survey.uniform_load_bound {
+    let described = Described::of(topology);
+    let remark = match survey.uniform_load_bound {
+        // A slower link would lower the bound.
+        Some(_) if described.as_ref().is_some_and(Described::is_partly_rated) => {
+            " if links without a rate are as fast as the fastest"
+        }
+        // A bound above 1 exceeds what one injector sends.
         Some(bound) if bound > 1.0 && unit == PHITS_PER_NODE_CYCLE => " (each injector sends up to 1: --injectors)",
         _ => "",
     };
@@ -338,7 +348,7 @@ fn table(found: &Found) -> String {
             ),
         ),
         ("middle", format!("{}, one way, {halves}", counted(survey.middle_links, "link", "links"))),
-        ("uniform load", format!("{} {unit} at most{injectors}", number(survey.uniform_load_bound))),
+        ("uniform load", format!("{} {unit} at most{remark}", number(survey.uniform_load_bound))),
     ];
     let dead = named(topology, &found.dead);
     let later = found.failures.changes.iter().map(|change| {
@@ -349,7 +359,7 @@ fn table(found: &Found) -> String {
         });
         ("later", format!("{}: {}", topology::time_text(change.at), texts.collect::<Vec<_>>().join("; ")))
     });
-    let described = Described::of(topology).map_or_else(Vec::new, |described| described.rows());
+    let described = described.map_or_else(Vec::new, |described| described.rows());
     let rows = rows
         .into_iter()
         .chain(described)
