@@ -402,8 +402,8 @@ fn balanced(
     best.map(|(_, state)| state)
 }
 
-/// Balanced shortest routes of a network. `vcs` is the number of virtual channels that they use, several for a hop where
-/// fewer would be enough; `None` for the least that is found to be enough. The same `seed` gives the same routes.
+/// Balanced shortest routes of a network. `vcs` is the number of virtual channels that they use, several for a hop
+/// where fewer would be enough; `None` for the least that is found to be enough. The same `seed` gives the same routes.
 ///
 /// # Errors
 /// A network that is too large or not connected; more virtual channels than there can be.
