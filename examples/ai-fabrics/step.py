@@ -2,7 +2,7 @@
 
 usage: step.py FOLDER
 
-128 ranks: 8 consecutive ones share each layer (tensor parallel), and the 16 groups train on different data (data parallel).
+32 ranks: 8 consecutive ones share each layer (tensor parallel), and the 4 groups train on different data (data parallel).
 Forward, a rank computes each layer and adds the group's parts (all-reduce); backward the same, with twice the computing, and
 the gradients of each layer are added over the data-parallel group beside the computing of the layer before. The last
 all-reduces end the step. Times and sizes are those of a small model, so that the step can be simulated packet by packet.
@@ -12,7 +12,7 @@ import json
 import os
 import sys
 
-RANKS, TENSOR = 128, 8
+RANKS, TENSOR = 32, 8
 LAYERS = 4
 FORWARD_US = 6
 ACTIVATIONS, GRADIENTS = 16 * 1024, 64 * 1024

@@ -113,7 +113,7 @@ fn every_kind_of_network_is_drawn() {
         assert_eq!(data.lines().count(), 1 + links, "{network}");
         done(folder.path(), "report r -q");
         let page = fs::read_to_string(folder.path().join("r/report.html")).unwrap();
-        assert!(page.contains("<h2>Links</h2>") && page.contains("link-data"), "{network}");
+        assert!(page.contains("<h2>Links</h2>") && page.contains("loads-of-points"), "{network}");
     }
 }
 
@@ -163,7 +163,7 @@ fn the_page_shows_the_point_that_is_picked() {
     let file = folder.path().join("r/report.html");
     let page = fs::read_to_string(&file).unwrap();
     // A reader who selects the lowest load of the other routing.
-    let pick = "<script>const l = document.querySelectorAll('#links select'); l[0].value = 'bubble:oblivious'; \
+    let pick = "<script>const l = document.querySelectorAll('.links select'); l[0].value = 'bubble:oblivious'; \
                 l[1].value = '0.1'; l[1].dispatchEvent(new Event('change', {bubbles: true}));</script></body>";
     fs::write(&file, page.replace("</body>", pick)).unwrap();
     let Some((dom, log)) = browser(&file, &["--dump-dom"]) else {

@@ -110,6 +110,28 @@ fn packets_in_turn_bring_an_all_to_all_to_its_bound() {
     assert!(whole < 0.65 && whole < few && few < 0.9, "{whole}, {few}");
 }
 
+/// With one channel a hop, heads wait for it; copies of the channels bring single paths to the bound.
+#[test]
+fn copies_of_channels_bring_balanced_routes_to_the_bound() {
+    let folder = tempfile::tempdir().unwrap();
+    let routes = |vcs: &str, file: &str| {
+        let line = format!("routes --topology tpu:4x4x8_twisted --balance {vcs} -o {file} --format json");
+        let output = run(folder.path(), &line);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    let (few, copies) = (routes("", "few.csv"), routes("--vcs 12", "copies.csv"));
+    assert_eq!((&few["vcs"], &copies["vcs"]), (&2.into(), &12.into()));
+    assert_eq!(few["link_load_max"], copies["link_load_max"], "the paths are the same");
+    let of = |file: &str, vcs: u32| {
+        let routes = folder.path().join(file);
+        let words = format!("--topology tpu:4x4x8_twisted --routes {} --vcs {vcs} --queue 4", routes.display());
+        share(&format!("{words} --injectors 6 --injection dor"), "bytes=512,order=latin,piece=packet,interleave=all")
+    };
+    let (one, several) = (of("few.csv", 2), of("copies.csv", 12));
+    assert!(one < 0.55 && several > 0.95, "{one}, {several}");
+}
+
 #[test]
 fn a_slice_says_its_routes_and_interface() {
     let of = |words: &str| {

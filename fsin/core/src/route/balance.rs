@@ -6,6 +6,9 @@
 //! exponentially with the number of paths over it. Then each path is taken out and chosen anew, several times, with
 //! costs that grow faster each time; the best state of all is kept.
 //!
+//! Channels beyond those that the paths need are copies of them: a hop may take each copy of its channel. Copies keep
+//! the order of the ranks, and a header is not held up by the one channel of its hop.
+//!
 //! The result is no optimum, and nothing is proven of its distance from one. Pairs weigh the same, whatever the
 //! traffic.
 
@@ -399,8 +402,8 @@ fn balanced(
     best.map(|(_, state)| state)
 }
 
-/// Balanced shortest routes of a network. `vcs` is the number of virtual channels that they may use; `None` for the
-/// least that is found to be enough. The same `seed` gives the same routes.
+/// Balanced shortest routes of a network. `vcs` is the number of virtual channels that they use, several for a hop
+/// where fewer would be enough; `None` for the least that is found to be enough. The same `seed` gives the same routes.
 ///
 /// # Errors
 /// A network that is too large or not connected; more virtual channels than there can be.
@@ -420,7 +423,7 @@ pub fn balance(routers: &Routers<'_>, vcs: Option<u32>, seed: u64) -> Result<Bal
         true => &[Scheme::ClimbByTree],
         false => &[Scheme::Dateline, Scheme::ClimbByDimension],
     };
-    let counts = vcs.map_or(1..=MAX_CHANNELS, |vcs| vcs..=vcs);
+    let counts = 1..=vcs.unwrap_or(MAX_CHANNELS);
     let near = (pairs.mean(routers) * NEAR) as u32;
     // The least number of channels that is enough; and the least busiest link so far, with its paths.
     let mut best: Option<(u32, u32, State)> = None;
@@ -442,8 +445,9 @@ pub fn balance(routers: &Routers<'_>, vcs: Option<u32>, seed: u64) -> Result<Bal
         }
     }
     if let Some((_, _, state)) = best {
-        let vcs = state.steps.iter().map(|step| usize::from(step.vc) + 1).max().unwrap_or(1);
-        return Ok(Balanced { table: table(routers, &pairs, &state, vcs)?, vcs });
+        let needed = state.steps.iter().map(|step| u32::from(step.vc) + 1).max().unwrap_or(1);
+        let vcs = vcs.unwrap_or(needed);
+        return Ok(Balanced { table: table(routers, &pairs, &state, (needed, vcs))?, vcs: vcs as usize });
     }
     let what = phrase![(
         "shortest paths of {} need more than {} virtual channels",
@@ -453,8 +457,13 @@ pub fn balance(routers: &Routers<'_>, vcs: Option<u32>, seed: u64) -> Result<Bal
     Err(SpecError::new(ErrorKind::OutOfRange, what, phrase!["set more ", ["vcs"], ", or leave it out"]).of("vcs"))
 }
 
-/// The paths as a table. With one virtual channel, hops may take any.
-fn table(routers: &Routers<'_>, pairs: &Pairs, state: &State, vcs: usize) -> Result<RouteTable, SpecError> {
+/// The channels of a hop for which `step.vc` of `needed` channels is meant, as a mask of `vcs` channels.
+fn copies(step: Step, (needed, vcs): (u32, u32)) -> u32 {
+    (u32::from(step.vc)..vcs).step_by(needed as usize).fold(0, |mask, vc| mask | 1 << vc)
+}
+
+/// The paths as a table, which need some channels and have others. Where they need one, hops may take any.
+fn table(routers: &Routers<'_>, pairs: &Pairs, state: &State, channels: (u32, u32)) -> Result<RouteTable, SpecError> {
     let mut paths = Paths::default();
     let mut next = pairs.all.iter().enumerate().peekable();
     let endpoints = routers.endpoints();
@@ -464,7 +473,7 @@ fn table(routers: &Routers<'_>, pairs: &Pairs, state: &State, vcs: usize) -> Res
         if let Some((at, &(_, _, first))) = next.next_if(is_this) {
             let end = pairs.all.get(at + 1).map_or(pairs.hops, |&(_, _, first)| first);
             for step in &state.steps[first..end] {
-                paths.hop(step.port, (vcs > 1).then_some(1 << step.vc))?;
+                paths.hop(step.port, (channels.0 > 1).then(|| copies(*step, channels)))?;
             }
         }
         paths.end();

@@ -64,7 +64,7 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> Markup {
         }
     }
     html! {
-        section id="jobs" {
+        section {
             h2 { "Jobs" }
             (whole.end())
             (each.end())

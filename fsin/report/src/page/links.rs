@@ -49,7 +49,7 @@ pub(super) fn section(plan: &Plan, curves: &Curves, collected: &Collected) -> Ma
     let loads_of = |number: usize| shown.iter().find(|shown| shown.net == number).map_or(&[][..], |shown| &shown.loads);
     let left = order.len() - shown.len();
     html! {
-        section id="links" {
+        section.links {
             h2 { "Links" }
             (picks(plan, &shown))
             @for (number, Drawn { net, map }) in drawn.iter().enumerate() {
@@ -62,12 +62,12 @@ pub(super) fn section(plan: &Plan, curves: &Curves, collected: &Collected) -> Ma
                     (classes(net, loads_of(number)))
                 }
             }
-            p.note id="no-links" hidden { "There are no loads of links for this combination." }
+            p.note.absent hidden { "There are no loads of links for this combination." }
             p.note {
                 "Load of a link: the share of cycles in which it carries a phit; 1 phit/cycle is all that it can."
                 @if left > 0 { " " (counted(left, "point", "points")) " not on this page, to keep it small." }
             }
-            script type="application/json" id="link-data" { (PreEscaped(data(&drawn, &shown, scale))) }
+            script.loads-of-points type="application/json" { (PreEscaped(data(&drawn, &shown, scale))) }
         }
     }
 }

@@ -59,15 +59,71 @@ pub struct Subject<'a> {
 /// The HTML page of results, compared with a baseline if there is one.
 #[must_use]
 pub fn page(subject: Subject<'_>, baseline: Option<Baseline<'_>>, scale: Scale, notation: &dyn Notation) -> String {
+    let title = subject.title.map_or_else(|| described(subject), str::to_owned);
+    let body = html! {
+        header { h1 { (title) } (summary(subject)) }
+        main { (sections(subject, baseline, scale, notation)) }
+    };
+    whole(&title, body)
+}
+
+/// The HTML page of the results of several folders, one part each, below a list of the parts.
+#[must_use]
+pub fn joint_page(title: &str, subjects: &[Subject<'_>], scale: Scale, notation: &dyn Notation) -> String {
+    let parts: Vec<_> =
+        subjects.iter().enumerate().map(|(at, subject)| (format!("part-{}", at + 1), subject)).collect();
+    let body = html! {
+        header {
+            h1 { (title) }
+            nav {
+                ul { @for (id, subject) in &parts { li { a href={ "#" (id) } { (heading(subject)) } } } }
+            }
+        }
+        main {
+            @for (id, subject) in &parts {
+                article.part id=(id) {
+                    header {
+                        h1 { (heading(subject)) }
+                        p { (described(**subject)) }
+                        (summary(**subject))
+                    }
+                    (sections(**subject, None, scale, notation))
+                }
+            }
+        }
+    };
+    whole(title, body)
+}
+
+/// What stands above a part of a page.
+fn heading<'a>(subject: &Subject<'a>) -> &'a str {
+    subject.title.unwrap_or(subject.name)
+}
+
+/// What was simulated, in a line.
+fn described(subject: Subject<'_>) -> String {
+    match subject.plan.points.is_empty() {
+        // The folder has searches only.
+        true => subject.name.to_owned(),
+        false => head::title(subject.collected, subject.name),
+    }
+}
+
+/// The line below the title.
+fn summary(subject: Subject<'_>) -> Markup {
+    html! {
+        @if !subject.plan.points.is_empty() { p { (head::summary(subject.name, subject.plan, subject.collected)) } }
+    }
+}
+
+/// The sections on the results of a folder.
+fn sections(subject: Subject<'_>, baseline: Option<Baseline<'_>>, scale: Scale, notation: &dyn Notation) -> Markup {
     let Subject { name, plan, collected, saturations, .. } = subject;
     let searches = saturations.map(searches).unwrap_or_default();
     if plan.points.is_empty() {
-        // The folder has searches only.
-        let title = subject.title.unwrap_or(name);
-        return whole(title, html! { header { h1 { (title) } } main { (searches) } });
+        return searches;
     }
     let curves = Curves::of(plan, collected);
-    let title = subject.title.map_or_else(|| head::title(collected, name), str::to_owned);
     // Every point is in view, and shows its values.
     let style = Style { scale, is_whole: true, saturated: true, ..Style::default() };
     let others = baseline.map(|baseline| (baseline, Curves::of(baseline.plan, baseline.collected)));
@@ -76,40 +132,33 @@ pub fn page(subject: Subject<'_>, baseline: Option<Baseline<'_>>, scale: Scale, 
     });
     let (drawn, rows) = both.as_ref().map_or((&curves, collected), |(curves, collected)| (curves, collected));
     let pictures = pictures(drawn, rows, &style);
-    let body = html! {
-        header {
-            h1 { (title) }
-            p { (head::summary(name, plan, collected)) }
-        }
-        main {
-            (head::section(plan, collected, notation))
-            (warnings::section(plan, collected))
-            @if !pictures.is_empty() {
-                section {
-                    h2 { "Curves" }
-                    div.plots { @for picture in &pictures { (figure(picture)) } }
-                    @if let (Some(_), Some(baseline)) = (&both, baseline) {
-                        p.note {
-                            "Pale curves with small markers, and pale bars, are those of " (baseline.name)
-                            ", with which this is compared."
-                        }
+    html! {
+        (head::section(plan, collected, notation))
+        (warnings::section(plan, collected))
+        @if !pictures.is_empty() {
+            section {
+                h2 { "Curves" }
+                div.plots { @for picture in &pictures { (figure(picture)) } }
+                @if let (Some(_), Some(baseline)) = (&both, baseline) {
+                    p.note {
+                        "Pale curves with small markers, and pale bars, are those of " (baseline.name)
+                        ", with which this is compared."
                     }
-                    (hollow(rows))
-                    @if let Some(remark) = rows.unequal_ports() { p.note { (capital(&remark)) "." } }
                 }
+                (hollow(rows))
+                @if let Some(remark) = rows.unequal_ports() { p.note { (capital(&remark)) "." } }
             }
-            (saturation(&curves, collected))
-            (searches)
-            (links::section(plan, &curves, collected))
-            @if let Some((baseline, others)) = &others { (comparison(baseline, others, (&curves, collected))) }
-            (bounds(plan, collected))
-            (jobs::section(plan, collected))
-            (points(plan, collected))
-            (warnings::notes(plan, collected))
-            (origin::section(plan, collected))
         }
-    };
-    whole(&title, body)
+        (saturation(&curves, collected))
+        (searches)
+        (links::section(plan, &curves, collected))
+        @if let Some((baseline, others)) = &others { (comparison(baseline, others, (&curves, collected))) }
+        (bounds(plan, collected))
+        (jobs::section(plan, collected))
+        (points(plan, collected))
+        (warnings::notes(plan, collected))
+        (origin::section(plan, collected))
+    }
 }
 
 /// The complete page with this title and body.

@@ -56,9 +56,8 @@ for (const hint of document.querySelectorAll(".hint")) {
   hint.addEventListener("blur", hush);
 }
 // Heat maps show the point that is picked.
-const section = document.getElementById("links");
-const held = document.getElementById("link-data");
-if (held) {
+for (const section of document.querySelectorAll(".links")) {
+  const held = section.querySelector(".loads-of-points");
   const { top: most, maps, points } = JSON.parse(held.textContent);
   const lists = [...section.querySelectorAll("select")];
   const boxes = [...section.querySelectorAll(".map")];
@@ -67,7 +66,7 @@ if (held) {
   const show = () => {
     const picked = lists.map((list) => list.value);
     point = points.find(({ values }) => values.every((value, at) => value === picked[at]));
-    document.getElementById("no-links").hidden = Boolean(point);
+    section.querySelector(".absent").hidden = Boolean(point);
     boxes.forEach((box, at) => { box.hidden = !point || at !== point.map; });
     if (!point) return;
     const step = (load) => Math.min(20, Math.round(load / 1000 / most * 20));

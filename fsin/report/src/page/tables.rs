@@ -200,7 +200,7 @@ pub(super) fn comparison(baseline: &Baseline<'_>, others: &Curves, candidate: (&
         );
     }
     html! {
-        section id="comparison" {
+        section {
             h2 { "Against " (baseline.name) }
             (settings)
             (table.end())
@@ -365,7 +365,7 @@ pub(super) fn points(plan: &Plan, collected: &Collected) -> Markup {
         None => "half the 95 % confidence interval over the batches of a run",
     };
     html! {
-        section id="points" {
+        section.points {
             h2 { "Points" }
             (table.end())
             p.note { "Loads in " (collected.load_unit()) ", latencies in cycles; ± is " (of_seeds) "." }

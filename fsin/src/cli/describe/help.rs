@@ -117,7 +117,14 @@ fn examples_and_status(name: &str) -> (&'static [&'static str], &'static str) {
             "Exit status: 0 every point has a result, 1 failed while working, 2 the folder cannot be used, 4 points failed or are \
              missing.",
         ),
-        "report" => (&["fsin report r", "fsin report r --baseline before -o page.html"], READS),
+        "report" => (
+            &[
+                "fsin report r",
+                "fsin report r --baseline before -o page.html",
+                "fsin report all-to-all all-reduce -o page.html",
+            ],
+            READS,
+        ),
         "rerun" => (&["fsin rerun r", "fsin rerun r --jobs 4 -q"], ""),
         "schema" => (&["fsin schema", "fsin schema -o result.schema.json"], DESCRIBES),
         "completions" => (&["fsin generate completions bash -o fsin.bash"], DESCRIBES),

@@ -53,7 +53,7 @@ pub(crate) fn command() -> Command {
                 .long("balance")
                 .action(ArgAction::SetTrue)
                 .conflicts_with_all(["routing", "routes"])
-                .help("Shortest routes, one for each pair, with the least load of the busiest link that is found; --vcs: channels to use [as few as are enough]")
+                .help("Shortest routes, one for each pair, with the least load of the busiest link that is found; --vcs: channels, several for a hop where fewer are enough [as few as are enough]")
                 .help_heading("Routes"),
         )
         .arg(

@@ -180,6 +180,11 @@ impl Described {
         Some(new)
     }
 
+    /// True if some links have rates, and others that of the network's settings.
+    fn is_partly_rated(&self) -> bool {
+        self.rates.len() > 1 && self.rates.contains_key(&None)
+    }
+
     /// Lines of the table.
     fn rows(&self) -> Vec<(&'static str, String)> {
         /// Counts by what is said, if anything is.
@@ -325,8 +330,13 @@ fn table(found: &Found) -> String {
         0 => ("node", "from the lower to the upper half of the numbers"),
         _ => ("switch", "must be cut to part the lower from the upper half of the endpoints"),
     };
-    // A bound above 1 exceeds what one injector sends.
-    let injectors = match survey.uniform_load_bound {
+    let described = Described::of(topology);
+    let remark = match survey.uniform_load_bound {
+        // A slower link would lower the bound.
+        Some(_) if described.as_ref().is_some_and(Described::is_partly_rated) => {
+            " if links without a rate are as fast as the fastest"
+        }
+        // A bound above 1 exceeds what one injector sends.
         Some(bound) if bound > 1.0 && unit == PHITS_PER_NODE_CYCLE => " (each injector sends up to 1: --injectors)",
         _ => "",
     };
@@ -364,7 +374,7 @@ fn table(found: &Found) -> String {
         (
             "uniform load",
             format!(
-                "{} {unit} at most{injectors}, by the rates of links alone: delays, buffers and credits may allow less",
+                "{} {unit} at most{remark}, by the rates of links alone: delays, buffers and credits may allow less",
                 number(survey.uniform_load_bound)
             ),
         ),
@@ -379,7 +389,7 @@ fn table(found: &Found) -> String {
         });
         ("later", format!("{}: {}", topology::time_text(change.at), texts.collect::<Vec<_>>().join("; ")))
     });
-    let described = Described::of(topology).map_or_else(Vec::new, |described| described.rows());
+    let described = described.map_or_else(Vec::new, |described| described.rows());
     let rows = rows
         .into_iter()
         .chain(described)

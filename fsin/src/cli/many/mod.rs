@@ -441,8 +441,8 @@ fn margin() -> Arg {
 /// The command `fsin report`.
 pub(super) fn report() -> Command {
     Command::new("report")
-        .about("Writes one self-contained HTML page of a sweep: warnings, curves, tables, manifest")
-        .arg(folder("Folder of a sweep, or of a run"))
+        .about("Writes one self-contained HTML page of a sweep, or of several: warnings, curves, tables, manifest")
+        .arg(folder("Folder of a sweep, or of a run; several make the parts of one page").num_args(1..))
         .arg(scale())
         .arg(
             Arg::new("baseline")
@@ -457,7 +457,7 @@ pub(super) fn report() -> Command {
             Arg::new("title")
                 .long("title")
                 .value_name("TEXT")
-                .help("Title of the page [what was simulated]")
+                .help("Title of the page [what was simulated; of several folders: their names]")
                 .help_heading("Output"),
         )
         .arg(
@@ -466,7 +466,7 @@ pub(super) fn report() -> Command {
                 .long("output")
                 .value_name("FILE")
                 .value_parser(value_parser!(PathBuf))
-                .help("The page [DIR/report.html]; replaced if it exists")
+                .help("The page [DIR/report.html; of several folders: required]; replaced if it exists")
                 .help_heading("Output"),
         )
         .arg(quiet())

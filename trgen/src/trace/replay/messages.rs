@@ -173,22 +173,25 @@ impl Replay {
             return;
         }
         pair.released += 1;
-        let mut visible = vec![sent];
+        let mut later = Vec::new();
         while !pair.early.is_empty()
             && let Some(message) = pair.early.remove(&pair.released)
         {
             pair.released += 1;
-            visible.push(message);
+            later.push(message);
         }
-        for sent in visible {
-            let task = &mut self.tasks[message.to.index()];
-            let Some(receive) = task.mailbox.arrive(sent) else { continue };
-            self.misfits.check(message.to, &receive, &sent);
-            let request = receive.posted.request;
-            match sent.envelope.announced {
-                Some(number) => self.answer(number, request, resume),
-                None => self.receive_completed(message.to, request, resume),
-            }
+        self.deliver(message.to, sent, resume);
+        later.into_iter().for_each(|sent| self.deliver(message.to, sent, resume));
+    }
+
+    /// Passes a message to the mailbox of its receiver.
+    fn deliver(&mut self, to: TaskId, sent: SentMessage, resume: Cycle) {
+        let Some(receive) = self.tasks[to.index()].mailbox.arrive(sent) else { return };
+        self.misfits.check(to, &receive, &sent);
+        let request = receive.posted.request;
+        match sent.envelope.announced {
+            Some(number) => self.answer(number, request, resume),
+            None => self.receive_completed(to, request, resume),
         }
     }
 

@@ -24,11 +24,12 @@
 //! Decisions: docs/decisions/0004-message-order.md, docs/decisions/0010-computation-times.md.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
+use std::collections::{BinaryHeap, HashSet, VecDeque};
 
 #[cfg(feature = "formats")]
 use super::container::Reader;
 use super::flow::Flow;
+use super::hashing::Table;
 use super::matching::Posted;
 use super::program::{Event, Program, Receive, Rounds, TagFilter};
 use super::slow::Slow;
@@ -87,7 +88,7 @@ pub struct Replay {
     /// Message ids that are not in use.
     vacant: Vec<usize>,
     /// Messages from one task to another, by sender and receiver.
-    pairs: HashMap<(TaskId, TaskId), Pair>,
+    pairs: Table<(TaskId, TaskId), Pair>,
     /// By number: rendezvous that are not complete.
     announced: Vec<Rendezvous>,
     /// Numbers of rendezvous that are not in use.
@@ -198,7 +199,7 @@ impl Replay {
             tasks,
             in_flight: Vec::new(),
             vacant: Vec::new(),
-            pairs: HashMap::new(),
+            pairs: Table::default(),
             announced: Vec::new(),
             vacant_announced: Vec::new(),
             replies: VecDeque::new(),

@@ -1,11 +1,10 @@
 //! State of one task of a replay.
 
-use std::collections::{HashMap, HashSet};
-
 use super::report::{PostedReceive, SentMessage};
 use super::steps::Steps;
 use super::{Pace, TaskReport, report};
 use crate::source::{TaskActivity, TaskState, Wait, WaitCause};
+use crate::trace::hashing::{Set, Table};
 use crate::trace::matching::Mailbox;
 use crate::trace::program::{Receive, Request, Send};
 use crate::units::{Cycle, NodeId, Picoseconds};
@@ -47,9 +46,9 @@ pub(super) struct Task {
     /// Receives and messages that are not matched yet.
     pub(super) mailbox: Mailbox<PostedReceive, SentMessage>,
     /// Requests that have not completed, with their operations.
-    pub(super) outstanding: HashMap<Request, Outstanding>,
+    pub(super) outstanding: Table<Request, Outstanding>,
     /// Requests that have completed and have not been waited for yet.
-    pub(super) completed: HashSet<Request>,
+    pub(super) completed: Set<Request>,
     /// \[cycle\] The last cycle in which the task was active; computing begins after it. A send does not count here: it
     /// ends in the cycle in which its last packet enters the source buffer.
     pub(super) last_active: Option<Cycle>,
@@ -68,8 +67,8 @@ impl Task {
             steps,
             state: State::Running,
             mailbox: Mailbox::default(),
-            outstanding: HashMap::new(),
-            completed: HashSet::new(),
+            outstanding: Table::default(),
+            completed: Set::default(),
             last_active: None,
             computed_until: Cycle::FIRST,
             blocked_since: Cycle::FIRST,

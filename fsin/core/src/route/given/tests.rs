@@ -12,6 +12,26 @@ use crate::topology::parse;
 const NETWORKS: [&str; 6] =
     ["mesh:3", "twisted:4x8:xy=4", "fattree:2,2", "hyperx:3x2:2", "rrg:s=9,d=4,p=1,seed=2", "circulant:12:1,5"];
 
+/// With more channels than are needed, hops have copies of theirs, and the paths are the same.
+#[test]
+fn balanced_routes_have_copies_of_their_channels() {
+    for (spec, needed) in [("twisted:4x8:xy=4", 2), ("rrg:s=9,d=4,p=1,seed=2", 2), ("mesh:3", 1)] {
+        let topology = parse(spec, 2).unwrap();
+        let routers = Routers::new(&*topology).unwrap();
+        let (few, many) = (balance(&routers, None, 1).unwrap(), balance(&routers, Some(7), 1).unwrap());
+        assert_eq!((few.vcs, many.vcs), (needed, 7), "{spec}");
+        let ends = routers.endpoints();
+        for pair in (0..ends).flat_map(|from| (0..ends).map(move |to| (from, to))) {
+            for (one, other) in few.table.path(&routers, pair).zip(many.table.path(&routers, pair)) {
+                assert_eq!((one.0, one.1), (other.0, other.1), "{spec}, {pair:?}");
+                let Some(mask) = one.2 else { continue };
+                let copies = (0..7).filter(|vc| vc % needed == mask.trailing_zeros() as usize);
+                assert_eq!(other.2, Some(copies.fold(0, |all, vc| all | 1 << vc)), "{spec}, {pair:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn what_is_written_is_read() {
     for spec in NETWORKS {
