@@ -223,7 +223,7 @@ fn what_was_understood_is_said_and_written() {
         "hosts         3 by name: H1, H2, H3\n",
         "link rates    2 of 10Gb/s, 6 as the network's settings say\n",
         "link delays   2 of 2us, 6 as the network's settings say\n",
-        "phits/node/cycle at most if links without a rate are as fast as the fastest\n",
+        "phits/node/cycle at most if links without a rate are as fast as the fastest, by the rates of links alone",
     ] {
         assert!(said.contains(line), "{said}");
     }

@@ -254,7 +254,7 @@ fn a_browser_shows_the_page_without_an_error() {
     // The runs of a point are hidden until it is pressed, and stay with it when points are sorted.
     assert_eq!((dom.matches("<tr class=\"part").count(), dom.matches("hidden=\"\"><td></td>").count()), (48, 48));
     let page = fs::read_to_string(folder.path().join("r/report.html")).unwrap();
-    let press = "<script>{ const points = document.querySelector('#points table');\
+    let press = "<script>{ const points = document.querySelector('.points table');\
                  const load = [...points.tHead.rows[0].cells].find((cell) => cell.textContent === 'load');\
                  load.querySelector('button').click(); load.querySelector('button').click();\
                  points.querySelector('.fold').click();\
