@@ -130,7 +130,12 @@ struct Presence(Cell<Option<u32>>);
 impl Drop for Presence {
     fn drop(&mut self) {
         if let Some(number) = self.0.get() {
-            lock().remove(number);
+            let mut turns = lock();
+            turns.remove(number);
+            // The process exits during a call: functions of the program that run at the exit call as this thread.
+            if turns.running == Some(number) {
+                turns.running = Some(ENDING);
+            }
         }
     }
 }
