@@ -21,6 +21,9 @@ use std::collections::binary_heap::PeekMut;
 use crate::services::Services;
 use crate::share::{Flow, Key, Level, NO_LINK, Shares};
 
+/// Links that a fill of everything looks at in the time of one that carries a flow.
+const LOOKS: usize = 8;
+
 /// Part of all links and what they carry that the region carries at most: a flow at the border costs several times as
 /// much as one in a fill of everything.
 const PART: usize = 8;
@@ -117,7 +120,8 @@ impl Repairs {
             self.join(self.open[index], (0, 0), shares, all);
         }
         // Filling everything looks at all links as well, however few flows there are.
-        if !self.fill_region(shares, all, (shares.uses + self.rooms.len()) / self.part) {
+        let all_uses = shares.uses + self.rooms.len() / LOOKS;
+        if !self.fill_region(shares, all, all_uses / self.part) {
             self.skipped = (2 * self.skipped + 1).min(MOST_SKIPPED);
             self.to_skip = self.skipped;
             return self.fill_all(shares, all, services, now);
