@@ -61,6 +61,12 @@ fn models_named() -> Vec<&'static ModelFamily> {
     joined.chain(apart).filter_map(named).collect()
 }
 
+/// True of a word of the command line that asks for help.
+fn asks_for_help(word: &str) -> bool {
+    let is_short = |word: &str| !word.starts_with('-') && word.contains('h');
+    ["help", "--help"].contains(&word) || word.strip_prefix('-').is_some_and(is_short)
+}
+
 /// The flag of a key, where these network models are named: help shows what they understand, and explains it by their
 /// own components and defaults.
 fn of_models(arg: Arg, key: &Key, models: &[&'static ModelFamily]) -> Arg {
@@ -72,7 +78,8 @@ fn of_models(arg: Arg, key: &Key, models: &[&'static ModelFamily]) -> Arg {
     if is_of_models && !model.understands(key.name) {
         return arg.hide(true);
     }
-    if key.name == "routing" {
+    // To list them takes as long as a short run: only where it is read.
+    if key.name == "routing" && invocation::texts().iter().any(|word| asks_for_help(word)) {
         let mut names: Vec<&str> = Vec::new();
         for carried in routings_of(model) {
             if !names.contains(&carried.component.name) {
