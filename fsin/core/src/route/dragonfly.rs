@@ -63,7 +63,7 @@ pub(super) static UGAL: Row = Row {
 };
 
 /// The same, of routes that begin with different links. No standard row of the table, since it shares the names of
-/// [`UGAL`].
+/// `UGAL`.
 pub static UGAL_APART: Row = Row {
     component: Component {
         name: "ugal",
