@@ -417,7 +417,7 @@ mod tests {
     use crate::route::ROUTINGS;
     use crate::topology::TOPOLOGIES;
 
-    /// No network that is proven by specimens is skipped for want of a row.
+    /// Every specimen has a row that serves it, so that no proof leaves one out.
     #[test]
     fn a_row_serves_every_specimen() {
         let examples = || TOPOLOGIES.rows().iter().map(|row| row.example).filter(|spec| !spec.starts_with("graph:"));

@@ -237,7 +237,7 @@ impl Routes {
     }
 }
 
-/// The bits that are set, from the lowest on.
+/// The numbers of the bits that are set, in ascending order.
 fn set_bits(words: [u64; 4]) -> impl Iterator<Item = u8> + Clone {
     (0..4_u8).zip(words).flat_map(|(number, mut word)| {
         std::iter::from_fn(move || {
