@@ -1,6 +1,7 @@
 /* Threads that are created by functions which MPI calls: PROGRAM later|within. Each function creates a thread, which computes and then sends
    a message to its own rank. `later`: the message is received after the call. `within`: the function receives it, and waits for the thread.
-   PROGRAM hidden: threads of a process that has changed its user. Prints "births VERIFIED". */
+   PROGRAM hidden: threads of a process that has changed its user. PROGRAM ends: threads that compute when they end, while another one
+   waits for a message and the first one for their end. Prints "births VERIFIED". */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>
@@ -117,6 +118,33 @@ static void hidden(void) {
     if (getuid() == 0) CHECK(!seteuid(0));
 }
 
+/* Time must not pass while a thread ends: the one that waits for its end has not been woken, but will make the next call. */
+static void at_the_end(void *value) {
+    volatile double sink = 0;
+    for (int at = 0; at < 20000000; at++) sink += at;
+}
+static void *ends(void *key) { return pthread_setspecific(*(pthread_key_t *)key, key), (void *)0; }
+static void *waits(void *value) {
+    MPI_Recv(value, 1, MPI_INT, (rank + 1) % size, 60, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return 0;
+}
+static void in_the_end(void) {
+    pthread_t other;
+    pthread_key_t key;
+    int got = -1;
+    CHECK(!pthread_key_create(&key, at_the_end));
+    CHECK(!pthread_create(&other, 0, waits, &got));
+    double begin = MPI_Wtime();
+    MPI_Send(&rank, 1, MPI_INT, (rank + size - 1) % size, 60, MPI_COMM_WORLD);
+    for (int at = 0; at < 3; at++) {
+        CHECK(!pthread_create(&last, 0, ends, &key));
+        CHECK(!pthread_join(last, 0));
+    }
+    CHECK(MPI_Wtime() - begin < 1e-6);
+    CHECK(!pthread_join(other, 0));
+    CHECK(got == (rank + 1) % size && MPI_Wtime() - begin >= 1e-6);
+}
+
 int main(int argc, char **argv) {
     int level;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
@@ -125,6 +153,7 @@ int main(int argc, char **argv) {
     CHECK(level == MPI_THREAD_MULTIPLE);
     is_within = !strcmp(argv[1], "within");
     if (!strcmp(argv[1], "hidden")) hidden();
+    else if (!strcmp(argv[1], "ends")) in_the_end();
     else in_functions();
     MPI_Finalize();
     if (rank == 0) puts("births VERIFIED");

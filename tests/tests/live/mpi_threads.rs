@@ -59,9 +59,9 @@ fn threads_compute_and_sleep_at_the_same_time() {
 }
 
 #[test]
-fn threads_that_functions_called_by_mpi_create_are_threads_as_others_are() {
+fn threads_repeat_wherever_they_are_created_and_until_they_have_ended() {
     let Some(program) = program_with("births.c", &["-pthread".to_owned()]) else { return };
-    for how in ["later", "within", "hidden"] {
+    for how in ["later", "within", "hidden", "ends"] {
         for compute in ["none", "fixed:100ns"] {
             let run = || verified(&program, &format!("-n 2 --compute {compute}"), how).1;
             let first = run();

@@ -91,6 +91,8 @@ struct Turns {
     waiting: BTreeMap<u32, Waiting>,
     /// All threads that are known, with their numbers for the system, once they have begun.
     alive: BTreeMap<u32, Option<i32>>,
+    /// Threads that are about to end, by their numbers for the system: one that waits for their end still sleeps.
+    ending: Vec<i32>,
     /// The thread that had the last turn.
     last: u32,
     /// The number of the next thread that is created.
@@ -110,6 +112,7 @@ static TURNS: Mutex<Turns> = Mutex::new(Turns {
     running: None,
     waiting: BTreeMap::new(),
     alive: BTreeMap::new(),
+    ending: Vec::new(),
     last: 0,
     next: 1,
     unnoticed: UNNOTICED,
@@ -124,7 +127,7 @@ static ARE_SEVERAL: AtomicBool = AtomicBool::new(false);
 /// Number of threads that are about to lock [`TURNS`]: they may sleep, and are in the library.
 static ARRIVING: AtomicUsize = AtomicUsize::new(0);
 
-/// Removes a thread from those that are alive when it ends.
+/// Removes a thread from those that are alive when it is about to end.
 struct Presence(Cell<Option<u32>>);
 
 impl Drop for Presence {
@@ -170,24 +173,34 @@ impl Turns {
         ARE_SEVERAL.store(self.level == MULTIPLE && self.alive.len() > 1, Ordering::SeqCst);
     }
 
-    /// Adds a thread, or its number for the system.
+    /// Adds a thread, or its number for the system, which another one may have had.
     fn add(&mut self, number: u32, system: Option<i32>) {
+        if let Some(system) = system {
+            self.sleepers.forget(system);
+            self.ending.retain(|&other| other != system);
+        }
         self.alive.insert(number, system);
         self.count();
     }
 
-    /// Removes a thread that has ended.
+    /// Removes a thread that makes no more calls.
     fn remove(&mut self, number: u32) {
-        if let Some(Some(system)) = self.alive.remove(&number) {
-            self.sleepers.forget(system);
-        }
+        self.ending.extend(self.alive.remove(&number).flatten());
         self.count();
     }
 
     /// True if no thread executes anything: each waits in the library, or sleeps.
     fn is_still(&mut self) -> bool {
-        let outside = self.alive.iter().filter(|(number, _)| !self.waiting.contains_key(number));
-        let outside: Vec<Option<i32>> = outside.map(|(_, &system)| system).collect();
+        self.ending.retain(|&system| {
+            let is_shown = self.sleepers.shows(system);
+            if !is_shown {
+                self.sleepers.forget(system);
+            }
+            is_shown
+        });
+        let ending = self.ending.iter().map(|&system| Some(system));
+        let alive = self.alive.iter().filter(|(number, _)| !self.waiting.contains_key(number));
+        let outside: Vec<Option<i32>> = ending.chain(alive.map(|(_, &system)| system)).collect();
         outside.is_empty() || self.sleepers.are_still(&outside) && ARRIVING.load(Ordering::SeqCst) == 0
     }
 
@@ -228,6 +241,9 @@ impl Turns {
 /// Waits for the turn.
 fn wait(mut turns: MutexGuard<'_, Turns>, number: u32, wait: Wait, calling: &str) -> Turn {
     let can_go = wait == Wait::Begin;
+    // The last functions of a thread call, too.
+    let ends = (number == ENDING).then(still::number_of_this_thread);
+    turns.ending.retain(|&system| Some(system) != ends);
     turns.waiting.insert(number, Waiting { wait, can_go, thread: thread::current(), turn: None });
     let (since, mut pause) = (Instant::now(), SHORTEST);
     loop {
@@ -235,6 +251,7 @@ fn wait(mut turns: MutexGuard<'_, Turns>, number: u32, wait: Wait, calling: &str
         let turn = turns.waiting.get(&number).and_then(|waiting| waiting.turn);
         if let Some(turn) = turn {
             turns.waiting.remove(&number);
+            turns.ending.extend(ends);
             return turn;
         }
         let checks = turns.running.is_none() && turns.waiting.keys().next() == Some(&number);

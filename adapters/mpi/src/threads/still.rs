@@ -1,13 +1,18 @@
 //! Whether threads of this process sleep until another thread of it wakes them.
 //!
 //! The system shows for each thread whether it sleeps, in which call, and how often it has been run. Two looks with the same
-//! counts mean that it has slept all the time between them: a thread that is woken is shown as running at once. If that
-//! holds for every thread, there was a moment at which all slept. One look is enough for one thread.
+//! counts mean that it has slept all the time between them: a thread that is woken is shown as running at once. (Its state is;
+//! while another processor has still to be told of it, its call is shown as that of a thread that sleeps.) If that holds for
+//! every thread, there was a moment at which all slept. One look is enough for one thread.
+//!
+//! The system wakes those who wait for the end of a thread before it stops showing the thread. So a thread that ends is looked at
+//! until it is no longer shown, and before the others.
 //!
 //! A process that has changed its user, or must not be dumped, cannot read in which calls its threads sleep. Each sleep may then
 //! be one that ends by itself. Of threads that cannot be seen at all nothing is known: they neither run nor have they ended.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ffi::c_int;
 use std::fs::File;
 use std::io::ErrorKind;
@@ -52,8 +57,8 @@ enum Look {
 /// The files of a thread, which stay open.
 #[derive(Debug)]
 enum Files {
-    /// The call in which it sleeps, with the arguments; and a line whose third number is how often it has been run.
-    Call { call: File, runs: File },
+    /// The call in which it sleeps, with the arguments; a line with its state; and one whose third number is how often it has been run.
+    Call { call: File, state: File, runs: File },
     /// Its state and how often it has been run, without the call.
     Status(File),
     /// They cannot be opened.
@@ -75,8 +80,8 @@ impl Shown {
     /// `None` if the thread has ended.
     fn open(thread: c_int) -> Option<Self> {
         let open = |name: &str| File::open(format!("/proc/self/task/{thread}/{name}"));
-        let files = match (open("syscall"), open("schedstat")) {
-            (Ok(call), Ok(runs)) => Files::Call { call, runs },
+        let files = match (open("syscall"), open("stat"), open("schedstat")) {
+            (Ok(call), Ok(state), Ok(runs)) => Files::Call { call, state, runs },
             _ => match open("status") {
                 Ok(status) => Files::Status(status),
                 Err(failure) if failure.kind() == ErrorKind::NotFound && is_shown() => return None,
@@ -96,10 +101,10 @@ impl Shown {
 
     fn look(&self) -> Look {
         match &self.files {
-            Files::Call { call, runs } => {
-                let (mut call_buffer, mut runs_buffer) = ([0; 256], [0; 128]);
-                match (text(call, &mut call_buffer), text(runs, &mut runs_buffer)) {
-                    (Some(call), Some(runs)) => of_call(call, runs),
+            Files::Call { call, state, runs } => {
+                let (mut call_buffer, mut state_buffer, mut runs_buffer) = ([0; 256], [0; 1024], [0; 128]);
+                match (text(call, &mut call_buffer), text(state, &mut state_buffer), text(runs, &mut runs_buffer)) {
+                    (Some(call), Some(state), Some(runs)) => of_call(call, state, runs),
                     _ => Look::Ended,
                 }
             }
@@ -109,13 +114,15 @@ impl Shown {
     }
 }
 
-/// What the line of a call and the line of a thread's runs tell. A thread without a call sleeps in the system for memory.
-fn of_call(call: &str, runs: &str) -> Look {
+/// What the lines of a call, of the state after the name in parentheses, and of a thread's runs tell. A thread without a call sleeps
+/// in the system for memory.
+fn of_call(call: &str, state: &str, runs: &str) -> Look {
+    let state = state.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next());
     if call.starts_with("running") {
         return Look::Runs;
     }
     let times = runs.split_ascii_whitespace().nth(2).and_then(|times| times.parse().ok()).unwrap_or(0);
-    Look::Sleeps(Asleep { times, is_for_thread: waits_for_thread(call) })
+    of_state(state, Asleep { times, is_for_thread: waits_for_thread(call) })
 }
 
 /// What a thread's status tells.
@@ -123,10 +130,15 @@ fn of_status(status: &str) -> Look {
     let value = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
     let switches = ["voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:"];
     let times = switches.iter().filter_map(|name| value(name)?.parse::<u64>().ok()).sum();
-    match value("State:").and_then(|state| state.chars().next()) {
+    of_state(value("State:").and_then(|state| state.chars().next()), Asleep { times, is_for_thread: false })
+}
+
+/// What the letter of a thread's state tells; `asleep` is how it sleeps if it does.
+const fn of_state(state: Option<char>, asleep: Asleep) -> Look {
+    match state {
         Some('R') => Look::Runs,
         Some('Z' | 'X') => Look::Ended,
-        _ => Look::Sleeps(Asleep { times, is_for_thread: false }),
+        _ => Look::Sleeps(asleep),
     }
 }
 
@@ -188,6 +200,19 @@ impl Sleepers {
         true
     }
 
+    /// True if a thread that ends is still shown. One that cannot be seen is taken for ended.
+    pub(super) fn shows(&mut self, thread: c_int) -> bool {
+        self.open(thread).is_some_and(|shown| !matches!(shown.files, Files::Unseen) && shown.look() != Look::Ended)
+    }
+
+    /// Opens the files of a thread, unless they are open. `None` if it has ended.
+    fn open(&mut self, thread: c_int) -> Option<&Shown> {
+        match self.shown.entry(thread) {
+            Entry::Occupied(known) => Some(known.into_mut()),
+            Entry::Vacant(place) => Some(place.insert(Shown::open(thread)?)),
+        }
+    }
+
     /// Closes the files of a thread that has ended.
     pub(super) fn forget(&mut self, thread: c_int) {
         self.shown.remove(&thread);
@@ -198,12 +223,7 @@ impl Sleepers {
         let mut all = Vec::with_capacity(threads.len());
         for &thread in threads {
             let thread = thread?;
-            if !self.shown.contains_key(&thread)
-                && let Some(shown) = Shown::open(thread)
-            {
-                self.shown.insert(thread, shown);
-            }
-            all.push(match self.shown.get(&thread).map_or(Look::Ended, Shown::look) {
+            all.push(match self.open(thread).map_or(Look::Ended, Shown::look) {
                 Look::Runs => return None,
                 Look::Sleeps(asleep) => Some(asleep),
                 Look::Ended => {
@@ -247,9 +267,12 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_neither_running_for_ever_nor_ended() {
         let asleep = |times| Look::Sleeps(Asleep { times, is_for_thread: false });
-        assert_eq!(of_call("running\n", "1 2 3\n"), Look::Runs);
-        assert_eq!(of_call("0 0x3 0x7ffc 0x100 0x0 0x0 0x0 0x7ffd 0x7f83\n", "11 22 33\n"), asleep(33));
-        assert_eq!(of_call("-1 0x7ffd 0x7f83\n", "\n"), asleep(0), "without statistics of the scheduler");
+        let read = "0 0x3 0x7ffc 0x100 0x0 0x0 0x0 0x7ffd 0x7f83\n";
+        assert_eq!(of_call("running\n", "7 (a) R 1 2\n", "1 2 3\n"), Look::Runs);
+        assert_eq!(of_call(read, "7 (a) b (c)) S 1 2\n", "11 22 33\n"), asleep(33));
+        assert_eq!(of_call(read, "7 (S) R 1 2\n", "11 22 33\n"), Look::Runs, "woken by another processor");
+        assert_eq!(of_call("-1 0x0 0x0\n", "7 (a) Z 1 2\n", "11 22 33\n"), Look::Ended, "the first of other threads");
+        assert_eq!(of_call("-1 0x7ffd 0x7f83\n", "7 (a) D 1 2\n", "\n"), asleep(0), "without statistics of the scheduler");
         let status =
             |state| format!("Name:\ta\nState:\t{state}\nvoluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t2\n");
         assert_eq!(of_status(&status("S (sleeping)")), asleep(7));
