@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use crate::entry;
 use crate::host;
-use crate::inside;
 use crate::settings::Compute;
+use crate::threads;
 
 /// Shortest and longest interval between two checks of the program: short while it computes, longer while it makes
 /// calls.
@@ -25,7 +25,7 @@ const LONGEST: Duration = Duration::from_millis(4);
 pub(crate) fn begin(compute: Compute) {
     let Some(clock) = host::of_this_thread().filter(|_| compute != Compute::None) else { return };
     // If the thread cannot be started, ranks compute one after another.
-    let _ = thread::Builder::new().name("fsin-mpi".to_owned()).spawn(move || inside::inside(|| watch(compute, clock)));
+    threads::start(move || watch(compute, clock));
 }
 
 /// The outcome of an announcement.

@@ -22,13 +22,13 @@ use crate::engine::requests::Requests;
 use crate::error::Outcome;
 use crate::file::Files;
 use crate::host;
-use crate::inside;
 use crate::objects;
 use crate::operation::{self, Op, Terms};
 use crate::report::{self, Log, Statistics, Summary};
 use crate::settings::Settings;
 use crate::spans::{self, Doing, Spans};
 use crate::table::Table;
+use crate::threads;
 use crate::window::{Landing, Windows};
 
 /// \[ps\] Virtual time of an unsuccessful test or probe, of `MPI_Win_sync`, and of an end of accesses that has nothing to wait for,
@@ -97,15 +97,14 @@ fn watch(guest: &Guest) {
     /// How long the program may take to notice by itself.
     const GRACE: Duration = Duration::from_secs(2);
     let Ok(lifeline) = guest.lifeline() else { return };
-    let wait = move || {
+    // If the thread cannot be started, the program notices at its next call.
+    threads::start(move || {
         lifeline.wait();
         std::thread::sleep(GRACE);
         if !HAS_LEFT.load(Ordering::SeqCst) {
             host::fail("the simulated network is gone");
         }
-    };
-    // If the thread cannot be started, the program notices at its next call.
-    let _ = std::thread::Builder::new().name("fsin-mpi".to_owned()).spawn(|| inside::inside(wait));
+    });
 }
 
 impl World {

@@ -30,9 +30,11 @@ use crate::world::World;
 
 mod births;
 mod local;
+mod own;
 mod still;
 
 pub(crate) use local::is_local;
+pub(crate) use own::start;
 
 use still::Sleepers;
 
@@ -93,6 +95,8 @@ struct Turns {
     alive: BTreeMap<u32, Option<i32>>,
     /// Threads that are about to end, by their numbers for the system: one that waits for their end still sleeps.
     ending: Vec<i32>,
+    /// Threads of this library, by their numbers for the system.
+    own: Vec<i32>,
     /// The thread that had the last turn.
     last: u32,
     /// The number of the next thread that is created.
@@ -113,6 +117,7 @@ static TURNS: Mutex<Turns> = Mutex::new(Turns {
     waiting: BTreeMap::new(),
     alive: BTreeMap::new(),
     ending: Vec::new(),
+    own: Vec::new(),
     last: 0,
     next: 1,
     unnoticed: UNNOTICED,
@@ -178,6 +183,7 @@ impl Turns {
         if let Some(system) = system {
             self.sleepers.forget(system);
             self.ending.retain(|&other| other != system);
+            self.own.retain(|&other| other != system);
         }
         self.alive.insert(number, system);
         self.count();
@@ -201,7 +207,7 @@ impl Turns {
         let ending = self.ending.iter().map(|&system| Some(system));
         let alive = self.alive.iter().filter(|(number, _)| !self.waiting.contains_key(number));
         let outside: Vec<Option<i32>> = ending.chain(alive.map(|(_, &system)| system)).collect();
-        outside.is_empty() || self.sleepers.are_still(&outside) && ARRIVING.load(Ordering::SeqCst) == 0
+        outside.is_empty() || self.sleepers.are_still(&self.own, &outside) && ARRIVING.load(Ordering::SeqCst) == 0
     }
 
     /// Gives the turn to a waiting thread, unless another one has it, or a thread is outside and may call.

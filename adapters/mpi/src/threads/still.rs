@@ -8,6 +8,8 @@
 //! The system wakes those who wait for the end of a thread before it stops showing the thread. So a thread that ends is looked at
 //! until it is no longer shown, and before the others.
 //!
+//! Threads of this library itself must not run either: the allocator and the loader have locks, for which threads of the program wait.
+//!
 //! A process that has changed its user, or must not be dumped, cannot read in which calls its threads sleep. Each sleep may then
 //! be one that ends by itself. Of threads that cannot be seen at all nothing is known: they neither run nor have they ended.
 
@@ -114,8 +116,7 @@ impl Shown {
     }
 }
 
-/// What the lines of a call, of the state after the name in parentheses, and of a thread's runs tell. A thread without a call sleeps
-/// in the system for memory.
+/// What the lines of a call, of the state after the name in parentheses, and of a thread's runs tell.
 fn of_call(call: &str, state: &str, runs: &str) -> Look {
     let state = state.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next());
     if call.starts_with("running") {
@@ -136,7 +137,8 @@ fn of_status(status: &str) -> Look {
 /// What the letter of a thread's state tells; `asleep` is how it sleeps if it does.
 const fn of_state(state: Option<char>, asleep: Asleep) -> Look {
     match state {
-        Some('R') => Look::Runs,
+        // One that waits for a page or a disk goes on by itself, and may hold a lock.
+        Some('R' | 'D') => Look::Runs,
         Some('Z' | 'X') => Look::Ended,
         _ => Look::Sleeps(asleep),
     }
@@ -166,9 +168,11 @@ impl Sleepers {
         Self { shown: BTreeMap::new(), quiet: None }
     }
 
-    /// True if all of these threads sleep; `None` is one that is about to begin, and never still.
-    pub(super) fn are_still(&mut self, threads: &[Option<c_int>]) -> bool {
-        let Some(first) = self.look(threads) else {
+    /// True if all of these threads sleep; `None` is one that is about to begin, and never still. Those of `own`, which are none of the
+    /// program, may sleep as they like.
+    pub(super) fn are_still(&mut self, own: &[c_int], threads: &[Option<c_int>]) -> bool {
+        let all: Vec<Option<c_int>> = own.iter().copied().map(Some).chain(threads.iter().copied()).collect();
+        let Some(first) = self.look(&all) else {
             self.quiet = None;
             return false;
         };
@@ -177,15 +181,15 @@ impl Sleepers {
         let is_same = |(&thread, asleep): (&Option<c_int>, &Option<Asleep>)| {
             thread.and_then(|thread| self.shown.get(&thread)).is_none_or(|shown| shown.before == *asleep)
         };
-        let is_settled = threads.len() == 1 || threads.iter().zip(&first).all(is_same);
-        if !is_settled && self.look(threads).as_ref() != Some(&first) {
+        let is_settled = all.len() == 1 || all.iter().zip(&first).all(is_same);
+        if !is_settled && self.look(&all).as_ref() != Some(&first) {
             return false;
         }
-        for (&thread, asleep) in threads.iter().zip(&first) {
+        for (at, (&thread, asleep)) in all.iter().zip(&first).enumerate() {
             let (Some(thread), Some(asleep)) = (thread, asleep) else { continue };
             let Some(shown) = self.shown.get_mut(&thread) else { continue };
             shown.before = Some(*asleep);
-            if asleep.is_for_thread {
+            if asleep.is_for_thread || at < own.len() {
                 continue;
             }
             if shown.sleeps.is_none_or(|(times, _)| times != asleep.times) {
@@ -272,7 +276,8 @@ mod tests {
         assert_eq!(of_call(read, "7 (a) b (c)) S 1 2\n", "11 22 33\n"), asleep(33));
         assert_eq!(of_call(read, "7 (S) R 1 2\n", "11 22 33\n"), Look::Runs, "woken by another processor");
         assert_eq!(of_call("-1 0x0 0x0\n", "7 (a) Z 1 2\n", "11 22 33\n"), Look::Ended, "the first of other threads");
-        assert_eq!(of_call("-1 0x7ffd 0x7f83\n", "7 (a) D 1 2\n", "\n"), asleep(0), "without statistics of the scheduler");
+        assert_eq!(of_call("-1 0x7ffd 0x7f83\n", "7 (a) D 1 2\n", "11 22 33\n"), Look::Runs, "waits for memory");
+        assert_eq!(of_call(read, "7 (a) S 1 2\n", "\n"), asleep(0), "without statistics of the scheduler");
         let status =
             |state| format!("Name:\ta\nState:\t{state}\nvoluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t2\n");
         assert_eq!(of_status(&status("S (sleeping)")), asleep(7));
@@ -300,11 +305,12 @@ mod tests {
             let thread = receive.recv().unwrap();
             let mut sleepers = Sleepers::new();
             let begin = Instant::now();
-            while !sleepers.are_still(&[Some(thread)]) {
+            while !sleepers.are_still(&[], &[Some(thread)]) {
                 assert!(begin.elapsed() < Duration::from_secs(60));
             }
-            assert!(!sleepers.are_still(&[Some(number_of_this_thread())]), "this thread looks");
-            assert!(!sleepers.are_still(&[None]), "a thread that is about to begin");
+            assert!(!sleepers.are_still(&[], &[Some(number_of_this_thread())]), "this thread looks");
+            assert!(!sleepers.are_still(&[number_of_this_thread()], &[Some(thread)]), "one of this library runs");
+            assert!(!sleepers.are_still(&[], &[None]), "a thread that is about to begin");
             drop(held);
         });
     }
