@@ -81,7 +81,7 @@ impl Cluster {
             if String::from_utf8_lossy(&sinfo.stdout).trim() == "idle 4" {
                 return Some(cluster);
             }
-            assert!(begun.elapsed() < Duration::from_secs(60), "Slurm is installed and does not start: {sinfo:?}");
+            assert!(begun.elapsed() < Duration::from_secs(300), "Slurm is installed and does not start: {sinfo:?}");
             std::thread::sleep(Duration::from_millis(200));
         }
     }

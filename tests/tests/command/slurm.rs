@@ -45,7 +45,7 @@ fn slurm_gives_the_bytes_of_local_threads() {
     let line = "sweep --topology torus:4x4 --load 0.1..0.5/5 --cycles 2000 --backend slurm";
     code(&cluster.run(folder.path(), &format!("{line} --detach -o left")), 0);
     let begun = Instant::now();
-    while !cluster.queue().trim().is_empty() && begun.elapsed() < Duration::from_secs(120) {
+    while !cluster.queue().trim().is_empty() && begun.elapsed() < Duration::from_secs(600) {
         std::thread::sleep(Duration::from_millis(200));
     }
     code(&cluster.run(folder.path(), "collect left"), 0);
@@ -58,7 +58,7 @@ fn slurm_gives_the_bytes_of_local_threads() {
     command.env("SLURM_CONF", cluster.conf()).args(long.split_whitespace()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
     let begun = Instant::now();
-    while cluster.queue().trim().is_empty() && begun.elapsed() < Duration::from_secs(60) {
+    while cluster.queue().trim().is_empty() && begun.elapsed() < Duration::from_secs(300) {
         std::thread::sleep(Duration::from_millis(200));
     }
     assert!(!cluster.queue().trim().is_empty(), "the array was submitted");
@@ -67,7 +67,7 @@ fn slurm_gives_the_bytes_of_local_threads() {
     code(&child.wait_with_output().unwrap(), 130);
     let begun = Instant::now();
     while !cluster.queue().trim().is_empty() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "still queued: {}", cluster.queue());
+        assert!(begun.elapsed() < Duration::from_secs(300), "still queued: {}", cluster.queue());
         std::thread::sleep(Duration::from_millis(200));
     }
     // A task that was cancelled during its launch may outlive the daemons, which end with this test.

@@ -324,7 +324,7 @@ fn nothing_is_left_of_a_run_whose_command_is_killed() {
         out.read_to_string(&mut rest).unwrap();
         // The folder follows.
         let begin = Instant::now();
-        while !entries(&folder).is_empty() && begin.elapsed() < Duration::from_secs(60) {
+        while !entries(&folder).is_empty() && begin.elapsed() < Duration::from_secs(300) {
             thread::sleep(Duration::from_millis(10));
         }
         assert_eq!(entries(&folder), Vec::<PathBuf>::new());

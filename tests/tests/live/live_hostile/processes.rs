@@ -51,7 +51,7 @@ fn a_guest_that_is_killed_is_named_and_the_others_are_told_or_go_on() {
             assert!(reader.read_line(&mut line).expect("text") > 0, "{policy}: it ended and said {said}");
             said.push_str(&line);
         }
-        assert!(begin.elapsed() < Duration::from_secs(5), "{policy}: {:?}", begin.elapsed());
+        assert!(begin.elapsed() < Duration::from_secs(60), "{policy}: {:?}", begin.elapsed());
         let _ = ended(victim, "the killed guest");
         let (pair, told) = ended(others, "the others");
         let output = server.wait_with_output().expect("it ends");
@@ -78,7 +78,7 @@ fn guests_notice_that_the_endpoint_was_killed() {
     let _ = server.wait();
     let begin = Instant::now();
     let (output, said) = ended(guests, "the guests");
-    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", begin.elapsed());
     assert_eq!(output.status.code(), Some(1));
     assert!(said.contains("the guest of node 0: the endpoint was lost while"), "{said}");
 }
@@ -266,7 +266,7 @@ fn whoever_never_says_hello_is_shown_out_within_the_limit() {
             let mut answer = Vec::new();
             silent.read_to_end(&mut answer).expect("it is told, and closed");
             assert!(answer.len() > 24 && answer[4] == 12, "an Error frame");
-            assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
+            assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", begin.elapsed());
             introduce(&address, hello("right", 0))
         }));
     }));
