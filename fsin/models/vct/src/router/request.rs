@@ -285,13 +285,23 @@ impl<L: Layout> RouteRules<L> {
     /// route if there is any.
     #[must_use]
     pub fn route(&self, topology: &dyn Topology, from: NodeId, to: NodeId, key: u64) -> Offsets {
+        self.route_of_now(topology, from, to, key).0
+    }
+
+    /// The same, and in which dimensions (a bit each) another direction may be drawn; all bits if more may change when links die.
+    #[inline(always)]
+    pub(crate) fn route_of_now(&self, topology: &dyn Topology, from: NodeId, to: NodeId, key: u64) -> (Offsets, u32) {
         if let Some(given) = &self.given {
-            return given.offsets(self.layout.shape(), from, to);
+            return (given.offsets(self.layout.shape(), from, to), 0);
         }
-        let route = topology.offsets(from, to, &mut |dimension| draw_direction(key, dimension));
+        let mut drawn = 0;
+        let route = topology.offsets(from, to, &mut |dimension| {
+            drawn |= 1 << dimension;
+            draw_direction(key, dimension)
+        });
         match &self.reachability {
-            None => route,
-            Some(reachability) => reachability.usable(topology, from, to, route).unwrap_or(route),
+            None => (route, drawn),
+            Some(reachability) => (reachability.usable(topology, from, to, route).unwrap_or(route), u32::MAX),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Step 1 of interfaces that have several messages in progress.
 
+use std::cell::Cell;
+
 use fsin_core::interface::Lane;
 use trgen::NodeId;
 
@@ -9,7 +11,7 @@ use super::Works;
 use crate::engine::messages::Unsent;
 use crate::router::layout::Layout;
 use crate::router::request::packet_key;
-use crate::router::{Injection, Interface};
+use crate::router::{Inject, Injection, Interface};
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
     /// \[packets\] Packets of the messages in the lanes of a node.
@@ -59,8 +61,14 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             (false, _) => None,
         };
         let injectors = common.map_or(0..rules.injectors, |injector| injector..injector + 1);
+        // True if one of the messages that found no room may find some in the next cycle.
+        let tries_again = Cell::new(rules.tries_injectors && rules.inject == Inject::Serial);
         let place = |message: &Unsent| {
-            let injector = common.unwrap_or_else(|| self.injector_of(router, node, message, key));
+            let injector = common.unwrap_or_else(|| {
+                let (injector, way) = self.injector_of(router, node, message, key);
+                tries_again.set(tries_again.get() || self.tries_again(router, node, way));
+                injector
+            });
             Some(injector).filter(has_room)
         };
         let sent = if injectors.into_iter().any(|injector| has_room(&injector)) {
@@ -69,9 +77,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             None
         };
         let Some((injector, message)) = sent else {
-            // Otherwise the buffer releases the interface when a packet leaves it.
-            self.endpoints[node as usize].held_up |= !rules.tries_injectors;
-            return rules.tries_injectors;
+            self.endpoints[node as usize].held_up |= !tries_again.get();
+            return tries_again.get();
         };
         let (source, topology) = (NodeId(self.first + node), &*rules.topology);
         let offsets = match (rules.layout.is_switched(), is_of_port) {
