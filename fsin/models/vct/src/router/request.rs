@@ -285,24 +285,34 @@ impl<L: Layout> RouteRules<L> {
     /// route if there is any.
     #[must_use]
     pub fn route(&self, topology: &dyn Topology, from: NodeId, to: NodeId, key: u64) -> Offsets {
-        self.route_of_now(topology, from, to, key).0
+        self.drawn_route(topology, from, to, key).0
     }
 
-    /// The same, and in which dimensions (a bit each) another direction may be drawn; all bits if more may change when links die.
+    /// The same, and how many directions were drawn for it; the most if it may change when links die.
     #[inline(always)]
-    pub(crate) fn route_of_now(&self, topology: &dyn Topology, from: NodeId, to: NodeId, key: u64) -> (Offsets, u32) {
+    pub(crate) fn drawn_route(&self, topology: &dyn Topology, from: NodeId, to: NodeId, key: u64) -> (Offsets, u32) {
         if let Some(given) = &self.given {
             return (given.offsets(self.layout.shape(), from, to), 0);
         }
-        let mut drawn = 0;
+        let mut draws = 0;
         let route = topology.offsets(from, to, &mut |dimension| {
-            drawn |= 1 << dimension;
+            draws += 1;
             draw_direction(key, dimension)
         });
         match &self.reachability {
-            None => (route, drawn),
+            None => (route, draws),
             Some(reachability) => (reachability.usable(topology, from, to, route).unwrap_or(route), u32::MAX),
         }
+    }
+
+    /// The only other route that another key may give, if a single direction is drawn for either.
+    pub(crate) fn other_route(&self, topology: &dyn Topology, from: NodeId, to: NodeId, key: u64) -> Option<Offsets> {
+        let mut draws = 0;
+        let route = topology.offsets(from, to, &mut |dimension| {
+            draws += 1;
+            !draw_direction(key, dimension)
+        });
+        (draws == 1).then_some(route)
     }
 
     /// The hops to go of all packets from one node, of this [`source_key`], to another, where all take the same

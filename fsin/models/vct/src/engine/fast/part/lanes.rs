@@ -65,8 +65,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let tries_again = Cell::new(rules.tries_injectors && rules.inject == Inject::Serial);
         let place = |message: &Unsent| {
             let injector = common.unwrap_or_else(|| {
-                let (injector, way) = self.injector_of(router, node, message, key);
-                tries_again.set(tries_again.get() || self.tries_again(router, node, way));
+                let (injector, draws) = self.injector_of(router, node, message, key);
+                tries_again.set(tries_again.get() || self.tries_again(router, node, message, (key, draws)));
                 injector
             });
             Some(injector).filter(has_room)

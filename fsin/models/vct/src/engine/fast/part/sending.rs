@@ -1,6 +1,5 @@
 //! Step 1: network interfaces cut messages into packets.
 
-use fsin_core::topology::Offsets;
 use trgen::NodeId;
 
 use super::super::chain::{Chain, NONE};
@@ -11,15 +10,6 @@ use crate::engine::messages::{Slot, Unsent};
 use crate::router::layout::Layout;
 use crate::router::request::{injector_key, packet_key, source_key};
 use crate::router::{Inject, Injection, SourceQueue};
-use crate::routing::Order;
-
-/// Why a packet has its injector: the hops that it has to go, and in which dimensions (a bit each) they may be others in the next
-/// cycle; all bits if more may change.
-#[derive(Clone, Copy)]
-pub(super) struct Way {
-    offsets: Offsets,
-    drawn: u32,
-}
 
 impl Sender {
     pub(super) const fn new(seed: u64, node: NodeId) -> Self {
@@ -121,9 +111,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let message = self.unsent[waiting.first()].message;
         let (source, key) = (NodeId(self.first + node), packet_key(key, sequence));
         let route = |key| rules.requests.route(&*rules.topology, source, message.destination, key);
-        let (injector, way) = self.injector_of(router, node, &message, key);
+        let (injector, draws) = self.injector_of(router, node, &message, key);
         if !self.buffer_has_room(node as usize, injector) {
-            if self.tries_again(router, node, way) {
+            if self.tries_again(router, node, &message, (key, draws)) {
                 self.wake_sender(node);
             } else {
                 self.endpoints[node as usize].held_up = true;
@@ -143,41 +133,43 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.sent(node, message.slot, message.packets - 1);
     }
 
-    /// The injector of the next packet of a message, and why; `key` is that of the packet.
+    /// The injector of the next packet of a message, and how many directions were drawn to choose it, the most if it depends on
+    /// more; `key` is that of the packet.
     #[inline(always)]
-    pub(super) fn injector_of(&self, router: &Router<M, Q, P>, node: u32, message: &Unsent, key: u64) -> (usize, Way) {
+    pub(super) fn injector_of(&self, router: &Router<M, Q, P>, node: u32, message: &Unsent, key: u64) -> (usize, u32) {
         let rules = &self.rules;
         match (rules.injectors, rules.injection) {
-            (1, Injection::Shortest) => (0, Way { offsets: [0; _], drawn: 0 }),
-            (_, Injection::Shortest) => {
-                (self.injector(router, node as usize, &[]), Way { offsets: [0; _], drawn: u32::MAX })
-            }
+            (1, Injection::Shortest) => (0, 0),
+            (_, Injection::Shortest) => (self.injector(router, node as usize, &[]), u32::MAX),
             _ => {
                 let (source, key) = (NodeId(self.first + node), injector_key(key, self.clock));
-                let (offsets, drawn) = rules.requests.route_of_now(&*rules.topology, source, message.destination, key);
-                let injector = self.injector(router, node as usize, &offsets[..rules.layout.shape().dimensions]);
-                (injector, Way { offsets, drawn: if rules.injection.compares() { u32::MAX } else { drawn } })
+                let (way, draws) = rules.requests.drawn_route(&*rules.topology, source, message.destination, key);
+                let injector = self.injector(router, node as usize, &way[..rules.layout.shape().dimensions]);
+                (injector, if rules.injection.compares() { u32::MAX } else { draws })
             }
         }
     }
 
-    /// True if a packet that found no room may find some in the next cycle although no packet leaves a source buffer. Otherwise the
-    /// buffer releases the interface when a packet leaves it.
-    #[inline(always)]
-    pub(super) fn tries_again(&self, router: &Router<M, Q, P>, node: u32, Way { mut offsets, drawn }: Way) -> bool {
+    /// True if a packet that found no room, with this key and after so many draws, may find some in the next cycle although no
+    /// packet leaves a source buffer. Otherwise the buffer releases the interface when a packet leaves it.
+    pub(super) fn tries_again(
+        &self,
+        router: &Router<M, Q, P>,
+        node: u32,
+        message: &Unsent,
+        (key, draws): (u64, u32),
+    ) -> bool {
         let rules = &self.rules;
         let has_room = |injector| self.buffer_has_room(node as usize, injector);
         if !rules.tries_injectors || rules.inject == Inject::Serial {
             return rules.tries_injectors;
         }
-        match drawn {
+        let (source, key) = (NodeId(self.first + node), injector_key(key, self.clock));
+        let other = || rules.requests.other_route(&*rules.topology, source, message.destination, key);
+        match draws {
             0 => false,
-            // One dimension decides, unless directions come before dimensions.
-            _ if drawn != u32::MAX && rules.order != Order::Direction => {
-                let dimensions = rules.layout.shape().dimensions;
-                let is_drawn = |dimension: &usize| drawn >> dimension & 1 == 1;
-                (0..dimensions).filter(is_drawn).for_each(|dimension| offsets[dimension] = -offsets[dimension]);
-                has_room(self.injector(router, node as usize, &offsets[..dimensions]))
+            1 if let Some(way) = other() => {
+                has_room(self.injector(router, node as usize, &way[..rules.layout.shape().dimensions]))
             }
             _ => (0..rules.injectors).any(has_room),
         }
