@@ -66,9 +66,8 @@ def run(
     """
     kept: list[object] = []
     words = arguments(keys, kept)
-    text, toml, drawn = _fsin.run(file_of(experiment), words, generator, timeline)
+    text, toml, drawn, failed = _fsin.run(file_of(experiment), words, generator, timeline)
     result = Result(json.loads(text), toml, None if drawn is None else json.loads(drawn))
-    failure = result["failure"] if "failure" in result else None
-    if failure is not None:
-        raise RunFailed(failure["what"], result)
+    if failed is not None:
+        raise RunFailed(*failed, result)
     return result

@@ -11,7 +11,7 @@ from fsin import _fsin
 from fsin._error import Error
 from fsin._picture import Picture, Pictures
 from fsin._record import html_table
-from fsin._words import arguments, file_of, teller
+from fsin._words import arguments, file_of, jobs_of, teller
 
 
 class Sweep(dict[str, list[Any]]):
@@ -85,7 +85,7 @@ def sweep(
     """
     kept: list[object] = []
     words = arguments(keys, kept)
-    swept = _fsin.sweep(file_of(experiment), words, jobs, teller(progress, "points"))
+    swept = _fsin.sweep(file_of(experiment), words, jobs_of(jobs), teller(progress, "points"))
     return Sweep(swept, kept)
 
 

@@ -41,6 +41,8 @@ def topology(graph: Any, *, ways: Optional[int] = None, network: Optional[str] =
     ``options`` are those of the topology ``graph``, such as ``endpoints=2``. With ``network``, it is the topology as
     that network model uses it. ``fsin.run(topology=...)`` takes the object.
     """
+    if ways not in (None, 1, 2):
+        raise Error(f"ways={ways!r}: there is no such number of directions", "ways", "give 1 or 2, or leave it out")
     if isinstance(graph, Topology):
         return graph
     if isinstance(graph, str):

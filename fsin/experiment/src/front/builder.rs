@@ -168,8 +168,9 @@ methods! {
     flow_stats: Switch = "flow-stats";
     /// Keeps the time of each message: `message_*` of the result.
     message_stats: Switch = "message-stats";
-    /// The classes of messages by size, for [`message_stats`](Self::message_stats): `decades`, or their greatest sizes.
+    /// What slow-downs of messages are measured against, for [`message_stats`](Self::message_stats): `alone`, or `hpcc`.
     ideal: Word = "ideal";
+    /// The classes of messages by size, for [`message_stats`](Self::message_stats): `decades`, or their greatest sizes.
     size_classes: Word = "size-classes";
     /// Keeps the histogram of packet latencies: `latency_histogram` of the result.
     latency_histogram: Switch = "latency-histogram";
