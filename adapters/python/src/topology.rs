@@ -36,7 +36,7 @@ pub(crate) fn node_link(
     install();
     let ended = interruptible(py, None, move |_| {
         let topology = built(&spec, ways, network.as_deref())?;
-        rewritten(&dot(&*topology, &[]), Syntax::NodeLink).map_err(|error| Fault::from(&error))
+        rewritten(&dot(&*topology, &[]), Syntax::NodeLink).map_err(|error| Fault::from(&error).or_of("topology"))
     })?;
     Ok(ended.value)
 }
@@ -44,7 +44,7 @@ pub(crate) fn node_link(
 /// The topology of a specification, alone or as a network model uses it.
 fn built(spec: &str, ways: Option<usize>, network: Option<&str>) -> Result<Arc<dyn Topology>, Fault> {
     let Some(network) = network else {
-        return parse(spec, ways.unwrap_or(2)).map(Arc::from).map_err(|error| Fault::from(&error));
+        return parse(spec, ways.unwrap_or(2)).map(Arc::from).map_err(|error| Fault::from(&error).or_of("topology"));
     };
     let mut settings = Settings::default();
     settings.set("network", network, Origin::Flag)?;

@@ -295,12 +295,13 @@ class Routes(unittest.TestCase):
             ({"current": [0], "destination": [1, 2], "next": [1]}, "differ in length"),
             ({"current": ["a,b"], "destination": [1], "next": [1]}, "without commas"),
             ({"current": [0], "destination": [1]}, "no column `next`"),
-            ({"current": [0], "destination": [2], "next": [9]}, "line 2"),
+            ({"current": [0], "destination": [2], "next": [9]}, "routes: row 0: "),
         ]:
             with self.subTest(what=what):
                 with self.assertRaises(fsin.Error) as caught:
                     fsin.run(routes=columns, **self.KEYS)
                 self.assertIn(what, f"{caught.exception} {caught.exception.remedy}")
+                self.assertNotIn(tempfile.gettempdir(), str(caught.exception))
                 self.assertEqual(caught.exception.subject, "routes")
 
 
@@ -345,6 +346,31 @@ class Topologies(unittest.TestCase):
         self.assertEqual(out.number_of_nodes(), 16)
         with self.assertRaises(fsin.Error):
             fsin.topology(7)
+
+
+    def test_errors_of_graphs_are_about_the_graph(self) -> None:
+        links = [{"source": "a", "target": "x"}]
+        for graph, what in [
+            ({}, "the graph: `nodes` is missing"),
+            ({"nodes": [{"id": "a"}], "links": links}, "the graph: a link names `x`"),
+            ({"nodes": [{"id": object()}], "links": []}, "the graph is no JSON"),
+        ]:
+            for call in (fsin.topology, lambda graph: fsin.run(topology=graph, load=0.1)):
+                with self.assertRaises(fsin.Error) as caught:
+                    call(graph)
+                self.assertTrue(caught.exception.what.startswith(what), str(caught.exception))
+                self.assertEqual(caught.exception.subject, "topology")
+        with self.assertRaises(fsin.Error) as caught:
+            fsin.topology("torus:4x4", ways=3)
+        self.assertEqual(caught.exception.subject, "ways")
+
+    def test_pictures_name_graphs(self) -> None:
+        ring = {"graph": {"name": "my ring"}, "nodes": [{"id": n} for n in range(4)]}
+        ring["links"] = [{"source": n, "target": (n + 1) % 4} for n in range(4)]
+        swept = fsin.sweep(topology=[ring, "torus:4x4"], load=[0.1, 0.2], cycles=300)
+        svg = fsin.plot(swept)["latency"].svg
+        self.assertIn("my ring", svg)
+        self.assertNotIn(tempfile.gettempdir(), svg)
 
 
 class Descriptions(unittest.TestCase):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from numbers import Integral
 from typing import Any, Callable, Optional
 
 from fsin import _fsin
 from fsin._columns import Matrix, matrix
 from fsin._error import Error
-from fsin._routes import Routes, is_columns
+from fsin._routes import Routes, is_columns, reworded
 from fsin._topology import Topology, topology
 
 Arguments = list[tuple[str, list[str]]]
@@ -83,6 +84,18 @@ def arguments(given: Mapping[str, Any], kept: list[object]) -> Arguments:
             raise Error(f"{name} has no value", name, "give one, or leave it out")
         words.append((name, values))
     return words
+
+
+@contextmanager
+def reading(kept: list[object]) -> Iterator[None]:
+    """Errors in what was given as objects are about these."""
+    try:
+        yield
+    except Error as error:
+        told = reworded(error, kept)
+        if told is error:
+            raise
+        raise told from error.__cause__
 
 
 def jobs_of(jobs: Optional[int]) -> Optional[int]:
