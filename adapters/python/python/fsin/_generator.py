@@ -9,7 +9,18 @@ from typing import Any, Optional, Protocol, Union
 from fsin._columns import integers
 from fsin._error import Error
 
-Batch = Optional[tuple[Sequence[int], Sequence[int], Sequence[int], Union[int, Sequence[int]]]]
+
+class Array(Protocol):
+    """An array of numpy, or what becomes one."""
+
+    def __array__(self) -> Any: ...
+
+
+#: A column of a batch.
+Column = Union[Sequence[int], Array]
+
+#: The messages of a window: cycles, sources, destinations, and sizes in bytes.
+Batch = tuple[Column, Column, Column, Union[int, Column]]
 
 
 class Generator(Protocol):
@@ -21,7 +32,7 @@ class Generator(Protocol):
     attribute ``window`` is the length of windows in cycles, 1024 without it.
     """
 
-    def generate(self, begin: int, until: int, /) -> Batch: ...
+    def generate(self, begin: int, until: int, /) -> Optional[Batch]: ...
 
 
 def batch(generator: Generator, begin: int, until: int) -> Optional[tuple[bytes, bytes, bytes, bytes]]:
