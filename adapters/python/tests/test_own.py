@@ -364,13 +364,22 @@ class Topologies(unittest.TestCase):
             fsin.topology("torus:4x4", ways=3)
         self.assertEqual(caught.exception.subject, "ways")
 
-    def test_pictures_name_graphs(self) -> None:
-        ring = {"graph": {"name": "my ring"}, "nodes": [{"id": n} for n in range(4)]}
+    def test_pictures_name_objects(self) -> None:
+        ring: dict[str, Any] = {"graph": {"name": "my ring"}, "nodes": [{"id": n} for n in range(4)]}
         ring["links"] = [{"source": n, "target": (n + 1) % 4} for n in range(4)]
         swept = fsin.sweep(topology=[ring, "torus:4x4"], load=[0.1, 0.2], cycles=300)
         svg = fsin.plot(swept)["latency"].svg
         self.assertIn("my ring", svg)
         self.assertNotIn(tempfile.gettempdir(), svg)
+
+        def nearest(node: int) -> int:
+            return (node + 1) % 16
+
+        ones = [[1.0] * 16] * 16
+        swept = fsin.sweep(topology="torus:4x4", traffic=[nearest, ones, ones], load=[0.1, 0.2], cycles=300)
+        svg = fsin.plot(swept)["latency"].svg
+        for label in ("nearest", "matrix 2", "matrix 3"):
+            self.assertIn(label, svg)
 
 
 class Descriptions(unittest.TestCase):

@@ -12,7 +12,7 @@ from fsin._error import Error
 from fsin._picture import Picture, Pictures
 from fsin._record import html_table
 from fsin._topology import Topology
-from fsin._words import arguments, file_of, jobs_of, reading, teller
+from fsin._words import Pattern, arguments, file_of, jobs_of, reading, teller
 
 
 class Sweep(dict[str, list[Any]]):
@@ -62,9 +62,11 @@ class Sweep(dict[str, list[Any]]):
         return head, [tuple(self[name][at] for name in head) for at in range(self._count)]
 
     def _labels(self) -> dict[str, str]:
-        """Names of topologies that were given as graphs, which have none of their own."""
-        graphs = {one.spec: one.label for one in self._kept if isinstance(one, Topology)}
-        return {spec: label for spec, label in graphs.items() if [*graphs.values()].count(label) == 1}
+        """Names of what was given as an object, and has none of its own: topologies, patterns."""
+        own = {one.spec: one.label for one in self._kept if isinstance(one, (Topology, Pattern))}
+        labels = [*own.values()]
+        alike = {label for label in labels if labels.count(label) > 1}
+        return {spec: f"{own[spec]} {at}" if own[spec] in alike else own[spec] for at, spec in enumerate(own, 1)}
 
     def __repr__(self) -> str:
         return f"<sweep of {self._count} results over {', '.join(self.axes) or 'nothing'}, {len(self)} columns>"

@@ -43,9 +43,9 @@ def word(name: str, value: Any, kept: list[object]) -> str:
         kept.append(routes)
         return str(routes.path)
     if name == "traffic":
-        pattern = pattern_of(value)
+        pattern = Pattern(value)
         kept.append(pattern)
-        return str(pattern)
+        return pattern.spec
     # A scalar of numpy.
     if hasattr(value, "item"):
         return word(name, value.item(), kept)
@@ -54,15 +54,21 @@ def word(name: str, value: Any, kept: list[object]) -> str:
     raise Error(f"{name} takes no {type(value).__name__}", name, "give a text, a number, True or False, or a path")
 
 
-def pattern_of(value: Any) -> _fsin.Pattern:
-    """The pattern of a function, or of a square matrix of weights."""
-    if callable(value):
-        return _fsin.Pattern.of_function(value)
-    weights = value if isinstance(value, Matrix) else matrix(value)
-    if weights is None:
-        what = f"traffic takes no {type(value).__name__} such as this"
-        raise Error(what, "traffic", "give a pattern by its name, a function of the node, or a square matrix")
-    return _fsin.Pattern.of_matrix(weights.size, weights.doubles)
+class Pattern:
+    """The pattern of a function, or of a square matrix of weights: ``spec`` names it as long as this object lives."""
+
+    def __init__(self, value: Any) -> None:
+        weights = value if isinstance(value, Matrix) else matrix(value)
+        if callable(value):
+            self._pattern = _fsin.Pattern.of_function(value)
+        elif weights is not None:
+            self._pattern = _fsin.Pattern.of_matrix(weights.size, weights.doubles)
+        else:
+            what = f"traffic takes no {type(value).__name__} such as this"
+            raise Error(what, "traffic", "give a pattern by its name, a function of the node, or a square matrix")
+        self.spec = str(self._pattern)
+        #: The name in pictures.
+        self.label = "matrix" if weights is not None else str(getattr(value, "__name__", type(value).__name__)).strip("<>")
 
 
 def arguments(given: Mapping[str, Any], kept: list[object]) -> Arguments:
