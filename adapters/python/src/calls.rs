@@ -23,6 +23,9 @@ const INTERVAL: Duration = Duration::from_millis(50);
 /// A call of Python, which returns the exception that was raised.
 type Errand = Box<dyn FnOnce(Python<'_>) -> Option<PyErr> + Send>;
 
+/// Passes an errand to the thread that waits for the work; false if that has gone.
+type Caller = Arc<dyn Fn(Errand) -> bool + Send + Sync>;
+
 /// What the working thread says.
 enum Said<T> {
     /// So many of so many parts are done.
@@ -34,8 +37,8 @@ enum Said<T> {
 }
 
 thread_local! {
-    /// Passes errands of this thread to the one that waits for its work; false if that has gone.
-    static CALLER: RefCell<Option<Arc<dyn Fn(Errand) -> bool + Send + Sync>>> = RefCell::default();
+    /// The caller of the work that this thread does.
+    static CALLER: RefCell<Option<Caller>> = RefCell::default();
 }
 
 /// The connection of the work with its caller.
