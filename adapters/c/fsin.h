@@ -83,7 +83,7 @@ int fsin_poll(uint64_t network, fsin_event *event);
 // this thread that fails. Empty if none has failed.
 const char *fsin_error(void);
 
-// The version of the library, such as 0.1.0.
+// The version of the library, such as 0.2.0.
 const char *fsin_version(void);
 
 #ifdef __cplusplus

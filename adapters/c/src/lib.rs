@@ -161,7 +161,7 @@ pub extern "C" fn fsin_error() -> *const c_char {
     ERROR.try_with(|error| error.borrow().as_ptr()).unwrap_or(c"".as_ptr())
 }
 
-/// The version of the library, such as 0.1.0.
+/// The version of the library, such as 0.2.0.
 #[unsafe(no_mangle)]
 pub extern "C" fn fsin_version() -> *const c_char {
     const VERSION: &[u8] = concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes();

@@ -28,6 +28,11 @@ impl Fault {
         Self { subject: Some(argument.to_owned()), ..self }
     }
 
+    /// The same fault, about this argument unless it says what it is about.
+    pub(crate) fn or_of(self, argument: &str) -> Self {
+        Self { subject: self.subject.or_else(|| Some(argument.to_owned())), ..self }
+    }
+
     /// The same fault, with its place in front.
     pub(crate) fn within(self, place: impl Display) -> Self {
         Self { what: format!("{place}: {}", self.what), ..self }

@@ -4,13 +4,14 @@
 //! within a window: messages are generated whatever happens to the others, as those of a list of flows.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use fsin::experiment::{Driven, Driver, Experiment, RunPlan, Trouble, Workload};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyType};
 use trgen::{Cycle, Delivery, Geometry, Message, Next, NodeId, Outbox, SourceError, TrGen};
 
+use crate::calls::call_python;
 use crate::fault::Fault;
 use crate::settings::Arguments;
 
@@ -30,21 +31,6 @@ const STEADY: &[&str] = &[
 const OTHERS: &[&str] =
     &["traffic", "temporal", "size", "load", "injection_rate", "shot", "trace", "kernel", "job_mix", "flows"];
 
-/// The exception that ended a run, shared with its caller.
-#[derive(Clone, Default)]
-pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
-
-impl Raised {
-    fn put(&self, error: PyErr) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-    }
-
-    /// The exception, if there was one.
-    pub(crate) fn take(&self) -> Option<PyErr> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
 /// An object with a method `generate(begin, until)`.
 #[derive(Clone)]
 pub(crate) struct Generator {
@@ -55,7 +41,6 @@ pub(crate) struct Generator {
     window: u64,
     /// True if the run ends with the generator.
     ends: bool,
-    raised: Raised,
 }
 
 impl fmt::Debug for Generator {
@@ -68,7 +53,7 @@ impl Generator {
     /// A generator as the workload of a run with these arguments, which are completed.
     ///
     /// # Errors
-    /// Arguments that say what is sent.
+    /// Arguments that say what is sent; an object that is no generator.
     pub(crate) fn new(object: Bound<'_, PyAny>, arguments: &mut Arguments) -> PyResult<Self> {
         if let Some((name, _)) = arguments.iter().find(|(name, _)| OTHERS.contains(&name.as_str())) {
             let what = format!("{name} has no meaning with generator, which says what is sent and when");
@@ -79,14 +64,25 @@ impl Generator {
             // A finite workload, whose file is never opened.
             arguments.push(("flows".to_owned(), vec![String::new()]));
         }
-        let window = object.getattr_opt("window")?.map_or(Ok(1024), |window| window.extract::<u64>())?.max(1);
         let name = object.get_type().name()?.to_string();
-        Ok(Self { object: Arc::new(object.unbind()), name, window, ends, raised: Raised::default() })
-    }
-
-    /// Where an exception of the object is kept.
-    pub(crate) fn raised(&self) -> Raised {
-        self.raised.clone()
+        let refuse = |what: String, remedy: &str| Fault::new(what, remedy).of("generator");
+        if object.is_instance_of::<PyType>()
+            || !object.getattr_opt("generate")?.is_some_and(|method| method.is_callable())
+        {
+            let what = match object.cast::<PyType>() {
+                Ok(class) => format!("generator takes an object, not the class {}", class.name()?),
+                Err(_) => format!("generator: an object of type {name} has no method generate"),
+            };
+            return Err(refuse(what, "give an object with a method generate(begin, until)").into());
+        }
+        let window = match object.getattr_opt("window")? {
+            None => 1024,
+            Some(window) => window.extract().ok().filter(|&window| window > 0).ok_or_else(|| {
+                let what = format!("generator: its window is {window}, and not a number of cycles");
+                refuse(what, "let window be a whole number of 1 or more, or leave it out")
+            })?,
+        };
+        Ok(Self { object: Arc::new(object.unbind()), name, window, ends })
     }
 
     /// The experiment with this generator as its workload.
@@ -153,17 +149,16 @@ impl Source {
     /// Asks for the messages of the next window.
     fn ask(&mut self) -> Result<(), SourceError> {
         let (begin, until) = (self.asked, self.asked.saturating_add(self.generator.window));
-        let object = &self.generator.object;
-        let answer = Python::attach(|py| -> PyResult<Option<[Vec<i64>; 4]>> {
+        let object = Arc::clone(&self.generator.object);
+        let batch = move |py: Python<'_>| -> PyResult<Option<[Vec<i64>; 4]>> {
             let batch = py.import("fsin._generator")?.getattr("batch")?;
             let columns: Option<[Bound<'_, PyBytes>; 4]> = batch.call1((object.bind(py), begin, until))?.extract()?;
             Ok(columns.map(|columns| columns.map(|column| numbers(column.as_bytes()))))
+        };
+        let columns = call_python(move |py| {
+            batch(py).map_err(|error| (format!("the generator failed in cycles {begin} to {until}: {error}"), error))
         });
-        let columns = answer.map_err(|error| {
-            let what = format!("the generator failed in cycles {begin} to {until}: {error}");
-            self.generator.raised.put(error);
-            SourceError::of_run(what)
-        })?;
+        let columns = columns.map_err(SourceError::of_run)?;
         self.asked = until;
         let Some(columns) = columns else {
             self.ended = true;

@@ -1,7 +1,7 @@
 //! Traffic patterns that Python defines: a matrix of weights, or a function of the node.
 //!
 //! A pattern is known by its number, as in `python(3)`, while an object of [`Pattern`] lives. A function is called once
-//! for each node when a run begins, and not for each message: draws stay those of fsin, and a run needs no interpreter.
+//! for each node of a network, and not for each message: draws stay those of fsin, and a run needs no interpreter.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,13 +13,18 @@ use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
 use trgen::synthetic::expr::Call;
 use trgen::synthetic::spatial::{self, Entry, PatternContext, weighted};
 
+use crate::calls::call_python;
+
 /// What defines a pattern.
 enum Definition {
     /// Weights, by source and then by destination, of a square matrix with so many lines.
     Matrix(usize, Vec<f64>),
-    /// A function from a node to a node, to weights by node, or to `None`.
-    Function(Py<PyAny>),
+    /// A function from a node to a node, to weights by node, or to `None`; what it has said, by the number of nodes.
+    Function(Py<PyAny>, Mutex<HashMap<u32, Rows>>),
 }
+
+/// The weights of the destinations of each node.
+type Rows = Vec<Vec<(u32, f64)>>;
 
 /// The patterns that live.
 static LIVE: Mutex<Option<HashMap<u64, Arc<Definition>>>> = Mutex::new(None);
@@ -59,7 +64,7 @@ impl Pattern {
     /// The pattern of a function.
     #[staticmethod]
     fn of_function(function: Py<PyAny>) -> Self {
-        Self::new(Definition::Function(function))
+        Self::new(Definition::Function(function, Mutex::default()))
     }
 
     /// The value of the setting `traffic`.
@@ -102,8 +107,9 @@ fn build(call: &Call, context: PatternContext) -> Result<Box<dyn spatial::Patter
         call.refuse_all("there is no such pattern in this process", "give traffic= a function or a matrix")
     })?;
     let nodes = context.nodes();
-    let refuse = |what: String, remedy: &str| call.refuse_all(&what, remedy).of_kind(ErrorKind::Malformed);
-    let rows: Vec<Vec<(u32, f64)>> = match &*definition {
+    // No place in a text: the user has written none.
+    let refuse = |what: String, remedy: &str| SpecError::new(ErrorKind::Malformed, what, remedy);
+    let rows: Rows = match &*definition {
         Definition::Matrix(size, weights) if *size == nodes as usize => {
             let row = |row: &[f64]| (0..nodes).zip(row.iter().copied()).filter(|(_, weight)| *weight != 0.0).collect();
             weights.chunks(*size).map(row).collect()
@@ -112,13 +118,26 @@ fn build(call: &Call, context: PatternContext) -> Result<Box<dyn spatial::Patter
             let what = format!("the matrix has {size} lines, and the network {nodes} nodes");
             return Err(refuse(what, "give a line and a column for each node"));
         }
-        Definition::Function(function) => Python::attach(|py| {
-            let row = |node: u32| row_of(function.bind(py), node).map_err(|error| format!("node {node}: {error}"));
-            (0..nodes).map(row).collect::<Result<_, String>>()
-        })
-        .map_err(|what| refuse(what, "return a node, weights by node such as {3: 0.5, 4: 0.5}, or None"))?,
+        Definition::Function(..) => rows_of(&definition, nodes)
+            .map_err(|what| refuse(what, "return a node, weights by node such as {3: 0.5, 4: 0.5}, or None"))?,
     };
     weighted(rows).map_err(|what| refuse(what, "name nodes of the network, with weights that are numbers of 0 or more"))
+}
+
+/// Where each of so many nodes sends, as the function says that defines the pattern.
+fn rows_of(definition: &Arc<Definition>, nodes: u32) -> Result<Rows, String> {
+    let Definition::Function(_, known) = &**definition else { return Ok(Rows::new()) };
+    if let Some(rows) = known.lock().unwrap_or_else(PoisonError::into_inner).get(&nodes) {
+        return Ok(rows.clone());
+    }
+    let shared = Arc::clone(definition);
+    let rows = call_python(move |py| {
+        let Definition::Function(function, _) = &*shared else { return Ok(Rows::new()) };
+        let row = |node| row_of(function.bind(py), node).map_err(|error| (format!("node {node}: {error}"), error));
+        (0..nodes).map(row).collect()
+    })?;
+    // The first answers hold, so that all points of a sweep have the same pattern.
+    Ok(known.lock().unwrap_or_else(PoisonError::into_inner).entry(nodes).or_insert(rows).clone())
 }
 
 /// Where a node sends, as its function says.

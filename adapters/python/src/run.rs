@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fsin::experiment::{Experiment, Options, Performed};
+use fsin::couple::Failure;
+use fsin::experiment::{Experiment, Options, Performed, remedy_of};
 use fsin::report::write_timeline;
 use fsin::result::RunResult;
 use pyo3::prelude::*;
 
-use crate::calls::interruptible;
+use crate::calls::{Ended, interruptible};
 use crate::fault::Fault;
 use crate::generator::Generator;
 use crate::install;
@@ -38,7 +39,10 @@ pub(crate) fn json(result: &impl serde::Serialize) -> String {
     serde_json::to_string(result).unwrap_or_default()
 }
 
-/// Runs one experiment. Returns its result as JSON, the experiment as a file, and the timeline as JSON, if asked for.
+/// Result as JSON, the experiment as a file, the timeline as JSON, if asked for, and why the run failed, if it did.
+type Run = (String, String, Option<String>, Option<(String, Option<&'static str>, String)>);
+
+/// Runs one experiment.
 #[pyfunction]
 pub(crate) fn run(
     py: Python<'_>,
@@ -46,11 +50,11 @@ pub(crate) fn run(
     mut arguments: Arguments,
     generator: Option<Bound<'_, PyAny>>,
     timeline: bool,
-) -> PyResult<(String, String, Option<String>)> {
+) -> PyResult<Run> {
     install();
     let generator = generator.map(|object| Generator::new(object, &mut arguments)).transpose()?;
-    let raised = generator.as_ref().map(Generator::raised);
-    let ended = interruptible(py, None, move |call| {
+    let is_own = generator.is_some();
+    let Ended { value, raised } = interruptible(py, None, move |call| {
         let experiment = match generator {
             Some(generator) => generator.drive(experiment(file, arguments)?)?,
             None => experiment(file, arguments)?,
@@ -59,7 +63,7 @@ pub(crate) fn run(
             let what = "timeline=True has no meaning without ranks that run a program";
             return Err(Fault::new(what, "leave it out, or give a trace or a kernel").of("timeline"));
         }
-        let Performed { result, timeline: spans, .. } = perform(&experiment, call.stop(), timeline)?;
+        let Performed { result, failure, timeline: spans, .. } = perform(&experiment, call.stop(), timeline)?;
         let drawn = timeline.then(|| {
             let effective = experiment.effective();
             let word =
@@ -69,11 +73,17 @@ pub(crate) fn run(
             let _ = write_timeline(&experiment.workload.title(&|key| word(key).unwrap_or_default()), &spans, &mut text);
             String::from_utf8_lossy(&text).into_owned()
         });
-        Ok((json(&result), experiment.to_toml(), drawn))
-    });
-    // An exception in Python ends the run as a fault of its source; what was raised says more.
-    match raised.and_then(|raised| raised.take()) {
+        let failed = failure.map(|failure| match &failure {
+            Failure::Source(_) if is_own => {
+                (failure.to_string(), Some("generator"), "correct what generate returns for these cycles".to_owned())
+            }
+            _ => (failure.to_string(), None, remedy_of(&failure).written(&Keywords)),
+        });
+        Ok((json(&result), experiment.to_toml(), drawn, failed))
+    })?;
+    // An exception of a generator ends the run as a fault of its source; what was raised says more.
+    match raised.filter(|_| is_own) {
         Some(error) => Err(error),
-        None => ended,
+        None => Ok(value),
     }
 }

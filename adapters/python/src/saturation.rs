@@ -27,7 +27,7 @@ pub(crate) fn saturation(
     tell: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(String, String)> {
     install();
-    interruptible(py, tell, move |call| {
+    let ended = interruptible(py, tell, move |call| {
         let (mut lists, many) = many(file, arguments, &["seeds", "skip-invalid", "tolerance", "lengthen"])?;
         if let Some(key) = keys().iter().find(|key| key.keeps && lists.contains_key(key.name)) {
             let name = argument(key.name);
@@ -56,7 +56,7 @@ pub(crate) fn saturation(
         };
         std::thread::scope(|scope| {
             for _ in 0..jobs(asked, threads).min(experiments.len()) {
-                scope.spawn(work);
+                scope.spawn(|| call.part(work));
             }
         });
         let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -64,5 +64,6 @@ pub(crate) fn saturation(
         let found = found.into_iter().map(|(_, searched)| searched).collect::<Result<Vec<_>, Fault>>()?;
         let saturations = Saturations::of(&plan, &experiments, bounds, found);
         Ok((json(&saturations), json(&saturations.rows())))
-    })
+    })?;
+    Ok(ended.value)
 }

@@ -64,12 +64,13 @@ pub(crate) fn sweep(
     tell: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Swept> {
     install();
-    interruptible(py, tell, move |call| {
+    let ended = interruptible(py, tell, move |call| {
         let (lists, many) = many(file, arguments, &["seeds", "stop-after", "skip-invalid"])?;
         let plan = Plan::new(&Grid::new(lists)?, many.stop_after, many.skip_invalid, &Keywords)?;
         let collected = run_all(&plan, jobs, call)?;
         Ok(Swept { plan, collected })
-    })
+    })?;
+    Ok(ended.value)
 }
 
 /// What has become of a point.
@@ -124,7 +125,7 @@ fn run_all(plan: &Plan, asked: Option<usize>, call: &Call<Swept>) -> Result<Coll
     };
     std::thread::scope(|scope| {
         for _ in 0..jobs(asked, threads).min(all) {
-            scope.spawn(work);
+            scope.spawn(|| call.part(work));
         }
     });
     let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -9,34 +9,42 @@ use fsin::topology::{Topology, dot, parse};
 use pyo3::prelude::*;
 use serde_json::Value;
 
+use crate::calls::interruptible;
 use crate::fault::Fault;
 use crate::install;
 
 /// The figures of a topology as JSON, by the names of `fsin topology --format json`.
 #[pyfunction]
-pub(crate) fn topology(py: Python<'_>, spec: &str, ways: Option<usize>, network: Option<&str>) -> PyResult<String> {
+pub(crate) fn topology(py: Python<'_>, spec: String, ways: Option<usize>, network: Option<String>) -> PyResult<String> {
     install();
-    Ok(py.detach(|| {
-        let topology = built(spec, ways, network)?;
+    let ended = interruptible(py, None, move |_| {
+        let topology = built(&spec, ways, network.as_deref())?;
         check_size(&*topology).map_err(|(what, remedy)| Fault::new(what, remedy).of("topology"))?;
-        Ok::<_, Fault>(Value::Object(surveyed(&*topology)).to_string())
-    })?)
+        Ok(Value::Object(surveyed(&*topology)).to_string())
+    })?;
+    Ok(ended.value)
 }
 
 /// The network of a topology as node-link JSON.
 #[pyfunction]
-pub(crate) fn node_link(py: Python<'_>, spec: &str, ways: Option<usize>, network: Option<&str>) -> PyResult<String> {
+pub(crate) fn node_link(
+    py: Python<'_>,
+    spec: String,
+    ways: Option<usize>,
+    network: Option<String>,
+) -> PyResult<String> {
     install();
-    Ok(py.detach(|| {
-        let topology = built(spec, ways, network)?;
-        rewritten(&dot(&*topology, &[]), Syntax::NodeLink).map_err(|error| Fault::from(&error))
-    })?)
+    let ended = interruptible(py, None, move |_| {
+        let topology = built(&spec, ways, network.as_deref())?;
+        rewritten(&dot(&*topology, &[]), Syntax::NodeLink).map_err(|error| Fault::from(&error).or_of("topology"))
+    })?;
+    Ok(ended.value)
 }
 
 /// The topology of a specification, alone or as a network model uses it.
 fn built(spec: &str, ways: Option<usize>, network: Option<&str>) -> Result<Arc<dyn Topology>, Fault> {
     let Some(network) = network else {
-        return parse(spec, ways.unwrap_or(2)).map(Arc::from).map_err(|error| Fault::from(&error));
+        return parse(spec, ways.unwrap_or(2)).map(Arc::from).map_err(|error| Fault::from(&error).or_of("topology"));
     };
     let mut settings = Settings::default();
     settings.set("network", network, Origin::Flag)?;

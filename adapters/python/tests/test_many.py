@@ -96,7 +96,9 @@ class Sweeps(unittest.TestCase):
 
     def test_errors(self) -> None:
         for keys, subject in [
-            ({"load": [0.1, 0.1]}, None),
+            ({"load": [0.1, 0.1]}, "load"),
+            ({"load": "0.1..0.2"}, "load"),
+            ({"load": "0.1..0.2", "jobs": 0}, "jobs"),
             ({"load": [0.1, 0.2], "tolerance": 0.1}, "tolerance"),
             ({"laod": [0.1]}, "laod"),
             ({"seeds": 0}, "seeds"),
@@ -105,8 +107,7 @@ class Sweeps(unittest.TestCase):
             with self.subTest(keys=keys):
                 with self.assertRaises(fsin.Error) as caught:
                     fsin.sweep(**keys)
-                if subject is not None:
-                    self.assertEqual(caught.exception.subject, subject, str(caught.exception))
+                self.assertEqual(caught.exception.subject, subject, str(caught.exception))
 
     def test_frames_take_it_as_it_is(self) -> None:
         swept = fsin.sweep(topology="torus:4x4", load="0.01..0.5/50", vcs=[2, 3, 4, 5], seeds=5, cycles=100)

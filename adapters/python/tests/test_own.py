@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import tempfile
+import threading
 import unittest
 from pathlib import Path
 from typing import Any, Optional
@@ -38,7 +40,11 @@ class Patterns(unittest.TestCase):
         except ImportError:
             skipped("numpy is not installed")
             return
-        for array in (numpy.array(weights), numpy.array(weights, dtype=numpy.float32), numpy.array(weights).T.copy().T):
+        square, wide = numpy.array(weights), numpy.zeros((32, 48))
+        wide[::2, ::3] = square
+        types = ["float32", "float16", "longdouble", "int64", "uint8", ">f8", "object"]
+        others = [square.T.copy().T, wide[::2, ::3], numpy.ma.masked_array(square), memoryview(square), [*square]]
+        for array in [square, *(square.astype(dtype) for dtype in types), *others]:
             self.assertEqual(fsin.run(traffic=array, **KEYS).digest, digest)
         swept = fsin.sweep(topology="torus:4x4", traffic=[numpy.array(weights), "uniform"], load=[0.1, 0.2], cycles=4000)
         self.assertEqual(swept["digest"][1], digest)
@@ -54,14 +60,55 @@ class Patterns(unittest.TestCase):
             (lambda node: {1: -1.0, 2: 3.0}, "with weight -1"),
             ([[0.0, 1.0], [1.0, 0.0]], "2 lines, and the network 16 nodes"),
             ([[0.0, 1.0]], "not square"),
+            ([[1.0] * 16] * 15 + [[1.0]], "row 15 has 1 weights"),
             (object(), "traffic takes no"),
             ("python(77)", "no such pattern"),
+            *self.wrong_arrays(),
         ]:
             with self.subTest(what=what):
                 with self.assertRaises(fsin.Error) as caught:
                     fsin.run(traffic=traffic, **KEYS)
                 self.assertIn(what, str(caught.exception))
+                if not isinstance(traffic, str):
+                    self.assertNotIn("python(", caught.exception.what)
                 self.assertEqual(caught.exception.subject, "traffic")
+                self.assertTrue(caught.exception.remedy)
+                if traffic is fail:
+                    self.assertIsInstance(caught.exception.__cause__, LookupError)
+        # What ends a program ends it here too.
+        with self.assertRaises(SystemExit):
+            fsin.run(traffic=lambda node: sys.exit(3), **KEYS)
+
+    def wrong_arrays(self) -> list[tuple[Any, str]]:
+        """Arrays that are no pattern of 16 nodes, each with what is said of it."""
+        try:
+            import numpy
+        except ImportError:
+            skipped("numpy is not installed")
+            return []
+        nan = numpy.ones((16, 16))
+        nan[3, 4] = numpy.nan
+        return [
+            (nan, "node 3 sends to 4 with weight NaN"),
+            (-numpy.ones((16, 16)), "with weight -1"),
+            (numpy.ones((8, 8)), "8 lines, and the network 16 nodes"),
+            (numpy.ones((16, 15)), "shape (16, 15) is no square matrix"),
+            (numpy.ones(256), "shape (256,)"),
+            (numpy.ones((1, 16, 16)), "shape (1, 16, 16)"),
+            (numpy.ones((16, 16), dtype=complex), "complex"),
+            (numpy.full((16, 16), "a"), "no numbers"),
+        ]
+
+    def test_a_function_is_asked_once_for_each_size_of_network(self) -> None:
+        asked: list[int] = []
+
+        def next_one(node: int) -> int:
+            asked.append(node)
+            self.assertIs(threading.current_thread(), threading.main_thread())
+            return (node + 1) % 16
+
+        fsin.sweep(topology=["torus:4x4", "torus:8x8"], traffic=next_one, load=[0.1, 0.2, 0.3], cycles=100)
+        self.assertEqual(sorted(asked), sorted([*range(16), *range(64)]))
 
     def test_a_pattern_lives_as_long_as_its_run(self) -> None:
         class Function:
@@ -101,6 +148,16 @@ class Messages:
         if self.numpy is not None:
             columns = [self.numpy.array(column, dtype=self.numpy.int64) for column in columns]
         return columns[0], columns[1], columns[2], columns[3]
+
+
+class Once:
+    """The messages of the first window alone."""
+
+    def __init__(self, found: Any) -> None:
+        self.found = found
+
+    def generate(self, begin: int, until: int, /) -> Any:
+        return self.found if begin == 0 else None
 
 
 class Generators(unittest.TestCase):
@@ -161,11 +218,52 @@ class Generators(unittest.TestCase):
             with self.assertRaises(fsin.RunFailed) as caught:
                 fsin.run(topology="torus:4x4", generator=Messages([message]))
             self.assertIn(what, str(caught.exception))
+            self.assertEqual(caught.exception.subject, "generator")
+            self.assertTrue(caught.exception.remedy)
         with self.assertRaises(fsin.Error) as refused:
             fsin.run(topology="torus:4x4", generator=Failing(), load=0.3)
         self.assertEqual(refused.exception.subject, "load")
-        with self.assertRaises(AttributeError):
-            fsin.run(topology="torus:4x4", generator=object())  # type: ignore[arg-type]
+
+        class Window(Failing):
+            window = -1
+
+        for generator, what in [
+            (object(), "no method generate"),
+            (Failing, "not the class Failing"),
+            (Window(), "its window is -1"),
+            (Once(([1], [0], [1])), "returns 3 columns"),
+            (Once(5), "returns an object of type int"),
+            (Once(([1], [0, 1], [2, 3], 64)), "cycles has 1, sources has 2"),
+            (Once(([1.5], [0], [1], 64)), "cycles hold 1.5, which is no integer"),
+            (Once(([1], [0], None, 64)), "destinations are None"),
+            (Once(([1], [0], [1], 2**63)), "beyond 64 bits"),
+        ]:
+            with self.subTest(what=what):
+                with self.assertRaises(fsin.Error) as refused:
+                    fsin.run(topology="torus:4x4", generator=generator)
+                self.assertIn(what, refused.exception.what)
+                self.assertEqual(refused.exception.subject, "generator")
+        with self.assertRaises(fsin.Error) as refused:
+            fsin.sweep(topology="torus:4x4", generator=Failing(), vcs=[2, 3])
+        self.assertEqual(refused.exception.subject, "generator")
+
+    def test_columns_are_arrays_of_any_integers(self) -> None:
+        try:
+            import numpy
+        except ImportError:
+            skipped("numpy is not installed")
+            return
+        columns = [1, 2, 7], [0, 1, 2], [2, 3, 4]
+        expected = fsin.run(topology="torus:4x4", generator=Once((*columns, 64))).digest
+        wide = [numpy.repeat(column, 3)[::3] for column in columns]
+        for batch in (
+            (*columns, numpy.int64(64)),
+            (*(numpy.array(column, dtype="u1") for column in columns), numpy.full(3, 64, dtype=">i4")),
+            (*wide, [64, 64, 64]),
+        ):
+            self.assertEqual(fsin.run(topology="torus:4x4", generator=Once(batch)).digest, expected)
+        with self.assertRaisesRegex(fsin.Error, "cycles have 2 dimensions"):
+            fsin.run(topology="torus:4x4", generator=Once((numpy.ones((1, 2)), [0, 1], [2, 3], 64)))
 
 
 class Routes(unittest.TestCase):
@@ -197,12 +295,13 @@ class Routes(unittest.TestCase):
             ({"current": [0], "destination": [1, 2], "next": [1]}, "differ in length"),
             ({"current": ["a,b"], "destination": [1], "next": [1]}, "without commas"),
             ({"current": [0], "destination": [1]}, "no column `next`"),
-            ({"current": [0], "destination": [2], "next": [9]}, "line 2"),
+            ({"current": [0], "destination": [2], "next": [9]}, "routes: row 0: "),
         ]:
             with self.subTest(what=what):
                 with self.assertRaises(fsin.Error) as caught:
                     fsin.run(routes=columns, **self.KEYS)
                 self.assertIn(what, f"{caught.exception} {caught.exception.remedy}")
+                self.assertNotIn(tempfile.gettempdir(), str(caught.exception))
                 self.assertEqual(caught.exception.subject, "routes")
 
 
@@ -247,6 +346,40 @@ class Topologies(unittest.TestCase):
         self.assertEqual(out.number_of_nodes(), 16)
         with self.assertRaises(fsin.Error):
             fsin.topology(7)
+
+
+    def test_errors_of_graphs_are_about_the_graph(self) -> None:
+        links = [{"source": "a", "target": "x"}]
+        for graph, what in [
+            ({}, "the graph: `nodes` is missing"),
+            ({"nodes": [{"id": "a"}], "links": links}, "the graph: a link names `x`"),
+            ({"nodes": [{"id": object()}], "links": []}, "the graph is no JSON"),
+        ]:
+            for call in (fsin.topology, lambda graph: fsin.run(topology=graph, load=0.1)):
+                with self.assertRaises(fsin.Error) as caught:
+                    call(graph)
+                self.assertTrue(caught.exception.what.startswith(what), str(caught.exception))
+                self.assertEqual(caught.exception.subject, "topology")
+        with self.assertRaises(fsin.Error) as caught:
+            fsin.topology("torus:4x4", ways=3)
+        self.assertEqual(caught.exception.subject, "ways")
+
+    def test_pictures_name_objects(self) -> None:
+        ring: dict[str, Any] = {"graph": {"name": "my ring"}, "nodes": [{"id": n} for n in range(4)]}
+        ring["links"] = [{"source": n, "target": (n + 1) % 4} for n in range(4)]
+        swept = fsin.sweep(topology=[ring, "torus:4x4"], load=[0.1, 0.2], cycles=300)
+        svg = fsin.plot(swept)["latency"].svg
+        self.assertIn("my ring", svg)
+        self.assertNotIn(tempfile.gettempdir(), svg)
+
+        def nearest(node: int) -> int:
+            return (node + 1) % 16
+
+        ones = [[1.0] * 16] * 16
+        swept = fsin.sweep(topology="torus:4x4", traffic=[nearest, ones, ones], load=[0.1, 0.2], cycles=300)
+        svg = fsin.plot(swept)["latency"].svg
+        for label in ("nearest", "matrix 2", "matrix 3"):
+            self.assertIn(label, svg)
 
 
 class Descriptions(unittest.TestCase):

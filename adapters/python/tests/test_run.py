@@ -120,6 +120,16 @@ class Errors(unittest.TestCase):
         self.assertEqual(failed.failure["kind"], "network-deadlock")
         self.assertFalse(failed.complete)
         self.assertIn("deadlock", str(caught.exception))
+        self.assertIn("bubble=2", caught.exception.remedy or "")
+        again = pickle.loads(pickle.dumps(caught.exception))
+        self.assertEqual((again.remedy, again.result), (caught.exception.remedy, failed))
+
+    def test_a_count_may_be_a_float(self) -> None:
+        found = fsin.run(topology="torus:4x4", load=0.1, cycles=1e3)
+        self.assertEqual((found.cycles, found.experiment["cycles"]), (1000, 1000))
+        with self.assertRaises(fsin.Error) as caught:
+            fsin.run(topology="torus:4x4", load=0.1, cycles=1000.5)
+        self.assertEqual(caught.exception.subject, "cycles")
 
 
 class Threads(unittest.TestCase):
@@ -150,14 +160,19 @@ class Threads(unittest.TestCase):
             thread.join()
         self.assertEqual(digests, [alone] * 8)
 
-    def test_ctrl_c_ends_a_run_a_sweep_and_a_search_within_a_second(self) -> None:
+    def test_ctrl_c_ends_whatever_runs_within_a_second(self) -> None:
+        busy = "type('Busy', (), {'generate': lambda *_: [_ for _ in iter(int, 1) if _]})()"
         for call in [
             "fsin.run(topology='torus:16x16', load=0.3, cycles=10**12)",
             "fsin.sweep(topology='torus:16x16', load=[0.1, 0.3], cycles=10**12)",
             "fsin.saturation(topology='torus:16x16', samples=100000, sample_size=10**9)",
+            f"fsin.run(topology='torus:16x16', generator={busy})",
+            "fsin.run(topology='torus:16x16', traffic=lambda node: time.sleep(0.2))",
+            "fsin.sweep(topology='torus:16x16', traffic=lambda node: time.sleep(0.2), load=[0.1, 0.3])",
+            "fsin.run(topology='torus:1024x1024', load=0.1)",
         ]:
             with self.subTest(call=call):
-                code = f"import fsin\nprint('begun', flush=True)\ntry:\n  {call}\nexcept KeyboardInterrupt:\n  print('ended')\n"
+                code = f"import fsin, time\nprint('begun', flush=True)\ntry:\n  {call}\nexcept KeyboardInterrupt:\n  print('ended')\n"
                 child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
                 assert child.stdout is not None
                 self.assertEqual(child.stdout.readline(), "begun\n")

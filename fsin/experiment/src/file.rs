@@ -19,6 +19,9 @@ use super::settings::{Origin, Setting, Settings, SettingsError};
 /// apply to every topology, or each applies to one.
 pub type Lists = BTreeMap<&'static str, Vec<Setting>>;
 
+/// The nominal place of a text that is in no file.
+pub(crate) const NO_FILE: &str = "settings";
+
 /// Reads an experiment file into `settings`. A file is flat: one `key = value` for each flag, without the dashes.
 ///
 /// # Errors
@@ -97,7 +100,7 @@ fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
             let remedy = match text.get(span.clone()) {
                 // A word of digits only is rejected for its magnitude alone.
                 Some(word) if is_whole(word) => "use a smaller number".into(),
-                _ if path.extension().is_none_or(|extension| extension != "toml") => {
+                _ if path != Path::new(NO_FILE) && path.extension().is_none_or(|extension| extension != "toml") => {
                     phrase!["an experiment is a TOML file; if this is a trace, use ", ["trace" => path.display()]]
                 }
                 _ => "write one `key = value` a line, words in quotes".into(),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use fsin::couple::Failure;
-use fsin::experiment::{Origin, Settings, SettingsError, Trouble};
+use fsin::experiment::{Origin, Settings, SettingsError, Trouble, remedy_of};
 use fsin::network::NetworkFailure;
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
 use trgen::catalog::ErrorKind;
@@ -11,7 +11,6 @@ use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::quote::visible;
 use trgen::trace::formats::Fault;
-use trgen::{Wait, WaitCause};
 
 use super::{Exit, Flags};
 
@@ -77,57 +76,23 @@ impl Complaint {
     pub(crate) fn of_failure(failure: &Failure) -> Self {
         /// Maximum number of waits to list; more scroll the message away.
         const SHOWN: usize = 16;
-        const REMEDY_OF_DEADLOCK: &str = "with --network vct use a routing that avoids deadlock (fsin list routings), or --bubble 2; \
-                                          with --network wormhole leave out --unsafe-routing; with --network ethernet use \
-                                          forwarding=learning, whose tree has no circle, or pause=false";
-        let (exit, lines, remedy) = match failure {
+        let mut exit = Exit::Watchdog;
+        let lines: Vec<String> = match failure {
             Failure::Network(NetworkFailure::Deadlock(deadlock)) => {
                 let waits = if deadlock.refusing.is_empty() { "waits for room in" } else { "waits for" };
-                let mut lines: Vec<String> = deadlock
-                    .cycle
-                    .iter()
-                    .zip(deadlock.cycle.iter().cycle().skip(1))
-                    .map(|(channel, next)| format!("{channel} {waits} {next}"))
-                    .collect();
-                lines.extend(deadlock.refusals());
-                let remedy = match deadlock.refusing[..] {
-                    [] => REMEDY_OF_DEADLOCK,
-                    _ => {
-                        "requests hold up the replies that would make room for them: give both virtual channels of their own, with \
-                         --message-classes 2"
-                    }
-                };
-                (Exit::Watchdog, lines, remedy)
+                let circle = deadlock.cycle.iter().zip(deadlock.cycle.iter().cycle().skip(1));
+                circle.map(|(channel, next)| format!("{channel} {waits} {next}")).chain(deadlock.refusals()).collect()
             }
-            Failure::Network(NetworkFailure::Storm(storm)) => {
-                let lines = storm.cycle.iter().map(ToString::to_string).collect();
-                (Exit::Watchdog, lines, "use a spanning tree, or a network without a circle of switches")
-            }
-            Failure::Network(NetworkFailure::Livelock(_)) => (
-                Exit::Watchdog,
-                Vec::new(),
-                "hosts that repeat what is lost at once meet the same full queues again and again: use recovery=backoff, or \
-                 longer queues (port-queue)",
-            ),
-            Failure::ClockEnd { .. } => (
-                Exit::Watchdog,
-                Vec::new(),
-                "the results so far are marked complete: false; check the times and rates that were given, or end the run \
-                 before (--max-cycles)",
-            ),
+            Failure::Network(NetworkFailure::Storm(storm)) => storm.cycle.iter().map(ToString::to_string).collect(),
             Failure::TrafficDeadlock { waits, .. } | Failure::Stuck { waits } => {
-                (Exit::Watchdog, waits.iter().map(ToString::to_string).collect(), remedy_of_waits(waits))
+                waits.iter().map(ToString::to_string).collect()
             }
-            Failure::Unmatched { shown, .. } => (
-                Exit::Watchdog,
-                shown.clone(),
-                "all tasks ended, but the program cannot have ended so: the trace may be cut, or its receive lines read in the \
-                 wrong order; the results have `complete: false`",
-            ),
+            Failure::Unmatched { shown, .. } => shown.clone(),
             Failure::Source(error) => {
-                let exit = if error.of_input { Exit::Usage } else { Exit::Failed };
-                (exit, Vec::new(), "the results so far are marked complete: false")
+                exit = if error.of_input { Exit::Usage } else { Exit::Failed };
+                Vec::new()
             }
+            Failure::Network(NetworkFailure::Livelock(_)) | Failure::ClockEnd { .. } => Vec::new(),
         };
         let mut what = failure.to_string();
         for line in lines.iter().take(SHOWN) {
@@ -137,21 +102,7 @@ impl Complaint {
         if lines.len() > SHOWN {
             what.push_str(&format!("\n  ... and {} more", lines.len() - SHOWN));
         }
-        Self::new(exit, what, remedy)
-    }
-}
-
-/// The remedy for tasks that wait forever.
-fn remedy_of_waits(waits: &[Wait]) -> &'static str {
-    if waits.iter().any(|wait| wait.cause == WaitCause::Receiver) {
-        "sends above --eager wait for their receiver: raise --eager or leave it out; if the receive lines of a .trc were \
-         read in the wrong order, give the other --recv-order"
-    } else if waits.iter().any(|wait| wait.cause == WaitCause::Loss) {
-        "a program does not send a lost message again: let the network recover losses (--recovery of ethernet), and with \
-         --fail let fewer links fail, or repair them before they are needed"
-    } else {
-        "check that every receive of the trace has a matching send (source, destination, tag), and that tasks do not wait \
-         for each other in a circle: `trace-prep check` says which it is"
+        Self::new(exit, what, remedy_of(failure))
     }
 }
 

@@ -84,6 +84,7 @@ fn bad_calls_say_why() {
         assert_eq!(open(settings), 0);
         assert!(error().contains(why), "{why}: {}", error());
     };
+    refused("topology = torus:4x4", "write one `key = value` a line, words in quotes");
     refused("\ntopology = \"tours:4x4\"", "line 2 of the settings: topology: unknown topology `tours`");
     refused("laod = 1", "did you mean `load`");
     refused("load = 0.3", "load has no meaning where a program sends the messages: leave it out");

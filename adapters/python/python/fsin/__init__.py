@@ -11,7 +11,7 @@ lists the arguments, ``fsin.figures()`` the figures, ``fsin.list()`` and ``fsin.
 
 from fsin._error import Error, RunFailed
 from fsin._fsin import __version__
-from fsin._generator import Generator
+from fsin._generator import Batch, Generator
 from fsin._picture import Picture, Pictures
 from fsin._catalogue import Component, explain, figures, keys, list
 from fsin._run import Result, run
@@ -20,6 +20,7 @@ from fsin._sweep import Sweep, plot, sweep
 from fsin._topology import Topology, topology
 
 __all__ = [
+    "Batch",
     "Component",
     "Error",
     "Generator",

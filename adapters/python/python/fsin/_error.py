@@ -27,9 +27,9 @@ class Error(Exception):
 class RunFailed(Error):
     """A run that began and failed, in a deadlock for example. ``result`` holds the figures up to then."""
 
-    def __init__(self, what: str, result: Result) -> None:
-        super().__init__(what, None, None)
+    def __init__(self, what: str, subject: Optional[str], remedy: Optional[str], result: Result) -> None:
+        super().__init__(what, subject, remedy)
         self.result = result
 
-    def __reduce__(self) -> tuple[type[RunFailed], tuple[str, Result]]:
-        return type(self), (self.what, self.result)
+    def __reduce__(self) -> tuple[type[RunFailed], tuple[str, Optional[str], Optional[str], Result]]:
+        return type(self), (self.what, self.subject, self.remedy, self.result)

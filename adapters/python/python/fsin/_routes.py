@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 import weakref
@@ -26,6 +27,16 @@ class Routes:
         self.path = Path(folder) / "routes.csv"
         rows = (",".join(row) for row in zip(*cells))
         self.path.write_text("\n".join([",".join(names), *rows, ""]), encoding="utf-8")
+
+
+def reworded(error: Error, kept: list[object]) -> Error:
+    """An error in a file of routes as one in the columns that were given."""
+    for routes in kept:
+        if isinstance(routes, Routes) and str(routes.path) in error.what:
+            what = error.what.replace(f"routes: {routes.path}", "routes").replace(str(routes.path), "routes")
+            what = re.sub(r"\bline (\d+)", lambda line: f"row {int(line[1]) - 2}", what, count=1)
+            return Error(what, error.subject, error.remedy)
+    return error
 
 
 def is_columns(value: Any) -> bool:

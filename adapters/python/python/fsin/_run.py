@@ -12,7 +12,7 @@ from fsin._generator import Generator
 from fsin._picture import Picture
 from fsin._record import Record
 from fsin._timeline import svg
-from fsin._words import arguments, file_of
+from fsin._words import arguments, file_of, reading
 
 _UNITS = {name: unit for name, unit, _ in _fsin.figures()}
 
@@ -66,9 +66,9 @@ def run(
     """
     kept: list[object] = []
     words = arguments(keys, kept)
-    text, toml, drawn = _fsin.run(file_of(experiment), words, generator, timeline)
+    with reading(kept):
+        text, toml, drawn, failed = _fsin.run(file_of(experiment), words, generator, timeline)
     result = Result(json.loads(text), toml, None if drawn is None else json.loads(drawn))
-    failure = result["failure"] if "failure" in result else None
-    if failure is not None:
-        raise RunFailed(failure["what"], result)
+    if failed is not None:
+        raise RunFailed(*failed, result)
     return result

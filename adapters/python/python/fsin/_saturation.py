@@ -10,7 +10,7 @@ from typing import Any, Optional, Union
 from fsin import _fsin
 from fsin._error import Error
 from fsin._record import Record, html_table
-from fsin._words import arguments, file_of, teller
+from fsin._words import arguments, file_of, jobs_of, reading, teller
 
 
 class Saturations(Record):
@@ -56,7 +56,8 @@ def saturation(
     """
     kept: list[object] = []
     words = arguments(keys, kept)
-    text, rows = _fsin.saturation(file_of(experiment), words, jobs, teller(progress, "loads"))
+    with reading(kept):
+        text, rows = _fsin.saturation(file_of(experiment), words, jobs_of(jobs), teller(progress, "loads"))
     found = Saturations(json.loads(text), json.loads(rows))
     failures = [seed["failure"] for search in found.searches for seed in search["seeds"] if seed.get("failure")]
     if failures and len(found.rows) == 1:

@@ -11,7 +11,8 @@ from fsin import _fsin
 from fsin._error import Error
 from fsin._picture import Picture, Pictures
 from fsin._record import html_table
-from fsin._words import arguments, file_of, teller
+from fsin._topology import Topology
+from fsin._words import Pattern, arguments, file_of, jobs_of, reading, teller
 
 
 class Sweep(dict[str, list[Any]]):
@@ -60,6 +61,13 @@ class Sweep(dict[str, list[Any]]):
         head = (*self.axes, *(name for name in wanted if any(cell is not None for cell in self.get(name, []))))
         return head, [tuple(self[name][at] for name in head) for at in range(self._count)]
 
+    def _labels(self) -> dict[str, str]:
+        """Names of what was given as an object, and has none of its own: topologies, patterns."""
+        own = {one.spec: one.label for one in self._kept if isinstance(one, (Topology, Pattern))}
+        labels = [*own.values()]
+        alike = {label for label in labels if labels.count(label) > 1}
+        return {spec: f"{own[spec]} {at}" if own[spec] in alike else own[spec] for at, spec in enumerate(own, 1)}
+
     def __repr__(self) -> str:
         return f"<sweep of {self._count} results over {', '.join(self.axes) or 'nothing'}, {len(self)} columns>"
 
@@ -85,7 +93,8 @@ def sweep(
     """
     kept: list[object] = []
     words = arguments(keys, kept)
-    swept = _fsin.sweep(file_of(experiment), words, jobs, teller(progress, "points"))
+    with reading(kept):
+        swept = _fsin.sweep(file_of(experiment), words, jobs_of(jobs), teller(progress, "points"))
     return Sweep(swept, kept)
 
 
@@ -118,7 +127,7 @@ def plot(
         "along": None if along is None else key(along),
         "each": [key(name) for name in ([each] if isinstance(each, str) else each)],
         "only": chosen,
-        "names": list((names or {}).items()),
+        "names": list({**sweep._labels(), **(names or {})}.items()),
         "title": title,
         "scale": scale,
         "panels": panels,

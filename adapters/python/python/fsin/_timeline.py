@@ -23,16 +23,22 @@ def svg(timeline: dict[str, Any]) -> str:
     kinds = {kind: at for at, kind in enumerate(dict.fromkeys(one.get("cat", one["name"]) for one in spans))}
     lane, width, left = 12, 700, 60
     height = lane * len(shown)
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 10}" height="{height + 50}" font-size="10">']
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 10}" height="{height + 50}" '
+        'font-family="sans-serif" font-size="10">',
+        '<rect width="100%" height="100%" fill="#FFFFFF"/>',
+    ]
     for rank, at in shown.items():
         out.append(f'<text x="{left - 6}" y="{lane * at + 10}" text-anchor="end">{rank}</text>')
     for one in spans:
         x, wide = left + width * one["ts"] / end, max(width * one["dur"] / end, 0.1)
         colour = _COLOURS[kinds[one.get("cat", one["name"])] % len(_COLOURS)]
         title = escape(f"rank {one['tid']}: {one['name']}, {one['dur']:g} us")
-        y = lane * shown[one["tid"]] + 1
+        # What a collective consists of is drawn over it, and leaves its edges.
+        edge = 1 if one.get("cat") == "collective" else 3
+        y = lane * shown[one["tid"]] + edge
         out.append(
-            f'<rect x="{x:.2f}" y="{y}" width="{wide:.2f}" height="{lane - 2}" fill="{colour}"><title>{title}</title></rect>'
+            f'<rect x="{x:.2f}" y="{y}" width="{wide:.2f}" height="{lane - 2 * edge}" fill="{colour}"><title>{title}</title></rect>'
         )
     out.append(f'<text x="{left}" y="{height + 14}">0</text>')
     out.append(f'<text x="{left + width}" y="{height + 14}" text-anchor="end">{end:g} us</text>')

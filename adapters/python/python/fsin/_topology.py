@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import tempfile
 import weakref
@@ -22,6 +23,8 @@ class Topology(Record):
     def __init__(self, spec: str, ways: Optional[int], network: Optional[str]) -> None:
         super().__init__(json.loads(_fsin.topology(spec, ways, network)))
         self.spec = spec
+        #: The name in pictures.
+        self.label = spec
         self._request = (ways, network)
 
     def node_link(self) -> dict[str, Any]:
@@ -41,6 +44,8 @@ def topology(graph: Any, *, ways: Optional[int] = None, network: Optional[str] =
     ``options`` are those of the topology ``graph``, such as ``endpoints=2``. With ``network``, it is the topology as
     that network model uses it. ``fsin.run(topology=...)`` takes the object.
     """
+    if ways not in (None, 1, 2):
+        raise Error(f"ways={ways!r}: there is no such number of directions", "ways", "give 1 or 2, or leave it out")
     if isinstance(graph, Topology):
         return graph
     if isinstance(graph, str):
@@ -49,15 +54,27 @@ def topology(graph: Any, *, ways: Optional[int] = None, network: Optional[str] =
             raise Error(f"{name} has no meaning with a name", name, "write it into the name: dragonfly:4,2,2")
         return Topology(graph, ways, network)
     data = graph if isinstance(graph, Mapping) else node_link_of(graph)
+    try:
+        text = json.dumps(data)
+    except TypeError as error:
+        raise Error(f"the graph is no JSON: {error}", "topology", "name nodes by texts or numbers") from None
     folder = tempfile.mkdtemp(prefix="fsin-")
     try:
         file = Path(folder) / "network.json"
-        file.write_text(json.dumps(data), encoding="utf-8")
+        file.write_text(text, encoding="utf-8")
         spec = ",".join([f"graph:{file}", *(f"{name}={value}" for name, value in options.items())])
         made = Topology(spec, ways, network)
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, Error):
+            # Of a file that the user has never seen, in one line.
+            told = error.what.replace(f"graph:{file}", "graph").replace(str(file), "the graph")
+            what = re.sub(r"(: line \d+, column \d+)?(?=:)", "", told, count=1)
+            raise Error(what, error.subject, error.remedy) from None
         raise
+    about = data.get("graph")
+    called = about.get("name") if isinstance(about, Mapping) else None
+    made.label = str(called or f"graph of {made.nodes} nodes")
     weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
     return made
 
@@ -71,4 +88,5 @@ def node_link_of(graph: Any) -> dict[str, Any]:
     except (AttributeError, TypeError, ValueError):
         what = f"a {type(graph).__name__} is no topology"
         raise Error(what, "topology", "give a name, node-link data, or a graph of networkx") from None
-    return {"directed": directed, "multigraph": several, "graph": {}, "nodes": nodes, "links": links}
+    name = {"name": graph.name} if isinstance(getattr(graph, "name", None), str) else {}
+    return {"directed": directed, "multigraph": several, "graph": name, "nodes": nodes, "links": links}

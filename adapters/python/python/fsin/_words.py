@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from numbers import Integral
 from typing import Any, Callable, Optional
 
 from fsin import _fsin
+from fsin._columns import Matrix, matrix
 from fsin._error import Error
-from fsin._routes import Routes, is_columns
+from fsin._routes import Routes, is_columns, reworded
 from fsin._topology import Topology, topology
 
 Arguments = list[tuple[str, list[str]]]
@@ -40,47 +43,32 @@ def word(name: str, value: Any, kept: list[object]) -> str:
         kept.append(routes)
         return str(routes.path)
     if name == "traffic":
-        pattern = pattern_of(value)
+        pattern = Pattern(value)
         kept.append(pattern)
-        return str(pattern)
+        return pattern.spec
     # A scalar of numpy.
     if hasattr(value, "item"):
         return word(name, value.item(), kept)
+    if name == "generator":
+        raise Error("only fsin.run takes a generator", name, "call fsin.run for each value, with a new generator")
     raise Error(f"{name} takes no {type(value).__name__}", name, "give a text, a number, True or False, or a path")
 
 
-def pattern_of(value: Any) -> _fsin.Pattern:
-    """The pattern of a function, or of a square matrix of weights."""
-    if callable(value):
-        return _fsin.Pattern.of_function(value)
-    try:
-        view = memoryview(value)
-    except TypeError:
-        view = None
-    if view is not None and view.format == "d" and view.ndim == 2:
-        return _fsin.Pattern.of_matrix(view.shape[0] if view.shape else 0, view.tobytes())
-    rows: Any = view.tolist() if view is not None else value
-    try:
-        lines = [[float(weight) for weight in row] for row in rows]
-    except (TypeError, ValueError):
-        what = f"traffic takes no {type(value).__name__} such as this"
-        raise Error(what, "traffic", "give a pattern by its name, a function of the node, or a square matrix") from None
-    from array import array
+class Pattern:
+    """The pattern of a function, or of a square matrix of weights: ``spec`` names it as long as this object lives."""
 
-    return _fsin.Pattern.of_matrix(len(lines), array("d", (weight for line in lines for weight in line)).tobytes())
-
-
-def is_matrix(value: Any) -> bool:
-    """True for rows of numbers, which are one value."""
-    if isinstance(value, (str, bytes)):
-        return False
-    try:
-        return memoryview(value).ndim == 2
-    except TypeError:
-        pass
-    if not isinstance(value, (tuple, list)) or not value:
-        return False
-    return all(isinstance(row, (tuple, list)) and all(isinstance(one, (int, float)) for one in row) for row in value)
+    def __init__(self, value: Any) -> None:
+        weights = value if isinstance(value, Matrix) else matrix(value)
+        if callable(value):
+            self._pattern = _fsin.Pattern.of_function(value)
+        elif weights is not None:
+            self._pattern = _fsin.Pattern.of_matrix(weights.size, weights.doubles)
+        else:
+            what = f"traffic takes no {type(value).__name__} such as this"
+            raise Error(what, "traffic", "give a pattern by its name, a function of the node, or a square matrix")
+        self.spec = str(self._pattern)
+        #: The name in pictures.
+        self.label = "matrix" if weights is not None else str(getattr(value, "__name__", type(value).__name__)).strip("<>")
 
 
 def arguments(given: Mapping[str, Any], kept: list[object]) -> Arguments:
@@ -89,11 +77,12 @@ def arguments(given: Mapping[str, Any], kept: list[object]) -> Arguments:
     for name, value in given.items():
         if value is None:
             continue
+        if name == "traffic":
+            value = matrix(value) or value
         many = (
             isinstance(value, Iterable)
             and not isinstance(value, (str, bytes, Mapping, Topology, os.PathLike))
             and not hasattr(value, "adjacency")
-            and not (name == "traffic" and is_matrix(value))
             and not (name == "routes" and is_columns(value))
         )
         values = [word(name, one, kept) for one in value] if many else [word(name, value, kept)]
@@ -101,6 +90,25 @@ def arguments(given: Mapping[str, Any], kept: list[object]) -> Arguments:
             raise Error(f"{name} has no value", name, "give one, or leave it out")
         words.append((name, values))
     return words
+
+
+@contextmanager
+def reading(kept: list[object]) -> Iterator[None]:
+    """Errors in what was given as objects are about these."""
+    try:
+        yield
+    except Error as error:
+        told = reworded(error, kept)
+        if told is error:
+            raise
+        raise told from error.__cause__
+
+
+def jobs_of(jobs: Optional[int]) -> Optional[int]:
+    """The number of points at the same time, checked."""
+    if jobs is None or (isinstance(jobs, Integral) and jobs >= 1):
+        return None if jobs is None else int(jobs)
+    raise Error(f"jobs={jobs!r} is no number of points", "jobs", "give 1 or more, or leave it out for all processors")
 
 
 def file_of(experiment: Optional[os.PathLike[str] | str]) -> Optional[str]:

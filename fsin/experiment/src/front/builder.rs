@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Options, Performed};
-use crate::file::{read_file, read_text};
+use crate::file::{NO_FILE, read_file, read_text};
 use crate::resolve::Experiment;
 use crate::result::RunResult;
 use crate::settings::{Origin, Settings, SettingsError};
@@ -168,8 +168,9 @@ methods! {
     flow_stats: Switch = "flow-stats";
     /// Keeps the time of each message: `message_*` of the result.
     message_stats: Switch = "message-stats";
-    /// The classes of messages by size, for [`message_stats`](Self::message_stats): `decades`, or their greatest sizes.
+    /// What slow-downs of messages are measured against, for [`message_stats`](Self::message_stats): `alone`, or `hpcc`.
     ideal: Word = "ideal";
+    /// The classes of messages by size, for [`message_stats`](Self::message_stats): `decades`, or their greatest sizes.
     size_classes: Word = "size-classes";
     /// Keeps the histogram of packet latencies: `latency_histogram` of the result.
     latency_histogram: Switch = "latency-histogram";
@@ -196,7 +197,7 @@ impl Builder {
     /// Sets the keys of the text of an experiment file: `key = value` lines, as TOML. Files within it are relative to the
     /// current folder.
     pub fn text(mut self, text: &str) -> Self {
-        if let Err(error) = read_text(Path::new("settings"), text, &mut self.settings) {
+        if let Err(error) = read_text(Path::new(NO_FILE), text, &mut self.settings) {
             self.refused.get_or_insert(error);
         }
         self

@@ -10,6 +10,7 @@ use trgen::{Cycle, Message, NodeId, Outbox};
 
 use crate::live::{live_clock, live_settings, message_network};
 use crate::memory;
+use crate::remedy::remedy_of;
 use crate::resolve::Experiment;
 use crate::settings::{Settings, SettingsError};
 
@@ -83,7 +84,7 @@ pub enum SessionError {
     #[error("times end at {LATEST} ps: use an earlier one")]
     TooLate,
     /// The network cannot go on. Every later call that lets time pass fails so too.
-    #[error(transparent)]
+    #[error("{0}: {remedy}", remedy = remedy_of(.0))]
     Failed(#[from] Failure),
 }
 

@@ -373,7 +373,7 @@ fn axis_of(plan: &Plan, flag: &'static str, key: &str) -> Result<usize, SpecErro
             (_, None) if key.contains(',') => phrase![[flag => key], ": give the flag once for each setting"],
             (_, None) => phrase![[flag], ": `{key}` is not a setting"],
         };
-        SpecError::new(ErrorKind::Malformed, what, format!("use {}", other_axes(plan, key)))
+        SpecError::new(ErrorKind::Malformed, what, format!("use {}", other_axes(plan, key))).of(flag)
     })
 }
 

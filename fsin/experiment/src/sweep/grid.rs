@@ -50,7 +50,7 @@ impl Grid {
                     let value = canonical(key.kind, value);
                     if !known.insert((setting.topology.clone(), value.clone())) {
                         let what = format!("`{}` has the value {value} twice", key.name);
-                        return Err(refusal(&setting, what, "give every value once"));
+                        return Err(refusal(key, &setting, what, "give every value once"));
                     }
                     values.push(Setting { value, ..setting.clone() });
                 }
@@ -199,13 +199,14 @@ impl Restriction {
     }
 }
 
-/// The error of a value of a list.
-fn refusal(setting: &Setting, what: String, remedy: &str) -> SettingsError {
-    SettingsError { error: SpecError::new(ErrorKind::Malformed, what, remedy), origin: setting.origin.clone() }
+/// The error of a value of a list of this key.
+fn refusal(key: &'static Key, setting: &Setting, what: String, remedy: &str) -> SettingsError {
+    let error = SpecError::new(ErrorKind::Malformed, what, remedy).of(key.name);
+    SettingsError { error, origin: setting.origin.clone() }
 }
 
 /// The values of a word: itself, or those of a range.
-fn expanded(key: &Key, setting: &Setting) -> Result<Vec<String>, SettingsError> {
+fn expanded(key: &'static Key, setting: &Setting) -> Result<Vec<String>, SettingsError> {
     let word = &setting.value;
     let numeric = matches!(key.kind, Kind::Integer | Kind::Number);
     let Some((first, rest)) = word.split_once("..").filter(|_| numeric) else { return Ok(vec![word.clone()]) };
@@ -215,7 +216,7 @@ fn expanded(key: &Key, setting: &Setting) -> Result<Vec<String>, SettingsError> 
             "`{}` cannot read the range {word}: FIRST..LAST/COUNT, from a smaller number to a larger one",
             key.name
         );
-        refusal(setting, what, remedy)
+        refusal(key, setting, what, remedy)
     };
     let (last, count) = match rest.split_once('/') {
         Some((last, count)) => (last, Some(count.trim().parse::<usize>().map_err(|_| wrong())?)),
@@ -239,7 +240,7 @@ fn expanded(key: &Key, setting: &Setting) -> Result<Vec<String>, SettingsError> 
 /// The values of an integer range; without a count, all integers between its ends. `None` if the ends are not integers
 /// in ascending order.
 fn whole(
-    key: &Key,
+    key: &'static Key,
     setting: &Setting,
     (first, last): (&str, &str),
     count: Option<usize>,
@@ -254,18 +255,18 @@ fn whole(
     };
     if span % steps != 0 {
         let what = format!("`{}`: the range {} has values that are not whole", key.name, setting.value);
-        return Some(Err(refusal(setting, what, "write 10..50/5")));
+        return Some(Err(refusal(key, setting, what, "write 10..50/5")));
     }
     Some(Ok((0..=steps).map(|at| (first + at * (span / steps)).to_string()).collect()))
 }
 
 /// The error of a range with too many values.
-fn too_many(key: &Key, setting: &Setting) -> SettingsError {
+fn too_many(key: &'static Key, setting: &Setting) -> SettingsError {
     let what = format!(
         "`{}`: the range {} has to have 2 to {MAX_POINTS} values, of which each is a run with a folder of its own",
         key.name, setting.value
     );
-    refusal(setting, what, "write its ends and how many values it has, as in 0.05..1.0/20 or 10..50/5")
+    refusal(key, setting, what, "write its ends and how many values it has, as in 0.05..1.0/20 or 10..50/5")
 }
 
 /// Splits a flag's list of values at commas outside brackets. Keys whose values contain commas take one value per flag.

@@ -127,7 +127,9 @@ fn described(text: &str, spec: String, endpoints: Option<u32>, is_duplex: bool) 
 fn is_dot(text: &str) -> bool {
     let code = text.lines().map(|line| line.split("//").next().unwrap_or("").split('#').next().unwrap_or(""));
     let first = code.flat_map(|line| line.split(|c: char| !c.is_alphanumeric())).find(|word| !word.is_empty());
-    matches!(first, Some("graph" | "digraph" | "strict")) && text.contains('{')
+    // An object of JSON may begin with a member of this name.
+    let is_json = text.trim_start().starts_with('{');
+    matches!(first, Some("graph" | "digraph" | "strict")) && text.contains('{') && !is_json
 }
 
 /// The text with empty lines in place of lines that begin with #, which DOT treats as preprocessor lines. Line numbers

@@ -63,6 +63,12 @@ queue=7, routes=\"H0\"]; b -> a [dir=forward, delay=5, routes=\"*\"];\n  a -> x 
 const ALL: [&str; 11] = [GML, GRAPHML, JSON, EDGES, CSV, NS3, ANYNET, HTSIM, SIMGRID, OWN, DOT];
 
 #[test]
+fn members_of_json_stand_in_any_order() {
+    let moved = JSON.replace("\"graph\": {}, ", "").replacen('{', "{\"graph\": {\"name\": \"west // east\"}, ", 1);
+    assert_eq!(facts(&read(&moved)), facts(&read(JSON)));
+}
+
+#[test]
 fn one_network_in_every_format() {
     let expected = facts(&read(OWN));
     for text in [GML, GRAPHML, JSON, EDGES, CSV, &JSON.replace("\"edges\"", "\"links\"")] {
