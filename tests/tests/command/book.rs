@@ -87,7 +87,7 @@ fn no_link_of_the_site_leaves_it_or_leads_nowhere() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Numbers in tables of the book are those of runs of today.
+/// Compares numbers in tables of the book with runs.
 fn tables(words: &[&str]) {
     let script = workspace().join("docs/book/tables");
     let Ok(output) = Command::new("python3").arg(script).args(words).env("FSIN", binary()).output() else {
