@@ -9,7 +9,7 @@ use toml::Spanned;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 
-use fsin_core::topology::TOPOLOGIES;
+use fsin_core::topology::{self, TOPOLOGIES};
 
 use super::booksim::{self, Refusal};
 use super::keys::{Kind, key, many_key};
@@ -47,7 +47,10 @@ fn file_text(path: &Path) -> Result<String, SettingsError> {
             io::ErrorKind::InvalidData | io::ErrorKind::IsADirectory => {
                 phrase!["an experiment is a TOML file; if this is a trace, use ", ["trace" => path.display()]]
             }
-            _ => "give the path of a TOML file, or flags alone".into(),
+            _ => match path.to_str() {
+                Some(spec) if topology::row(spec).is_some() => phrase!["a topology is ", ["topology" => spec]],
+                _ => "give the path of a TOML file, or flags alone".into(),
+            },
         };
         SettingsError { error: SpecError::new(ErrorKind::Unreadable, what, remedy), origin: Origin::Flag }
     })

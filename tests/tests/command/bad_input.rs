@@ -195,6 +195,8 @@ cases! {
 // Experiment files and the environment.
 cases! {
     file_missing: case("run nope.toml", "nope.toml").in_full();
+    file_is_a_topology: case("run torus:8x8", "--topology torus:8x8");
+    topology_is_a_file: case("run --topology net.txt", "--topology graph:net.txt");
     file_is_a_folder: case("run folder", "folder").file("folder/", "");
     file_not_text: case("run e.toml", "e.toml").file("e.toml", b"load = \xff\n");
     file_is_a_trace: case("run t.trc", "t.trc").file("t.trc", "s 0 1 0 8\n");

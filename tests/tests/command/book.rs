@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 
 use fsin::result::{Figure, parts};
 use serde_json::Value;
-use tests::command::{fsin, run};
+use tests::command::{binary, fsin, run};
 use tests::pages::{blocks, pages, shell};
 use tests::shared::{skipped, workspace};
 
@@ -85,6 +85,27 @@ fn no_link_of_the_site_leaves_it_or_leads_nowhere() {
     }
     let Ok(output) = site.arg(folder.path().join("site")).output() else { return skipped("the site: no python3") };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Compares numbers in tables of the book with runs.
+fn tables(words: &[&str]) {
+    let script = workspace().join("docs/book/tables");
+    let Ok(output) = Command::new("python3").arg(script).args(words).env("FSIN", binary()).output() else {
+        return skipped("tables of the book: no python3");
+    };
+    let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    assert!(output.status.success(), "{said}");
+}
+
+#[test]
+fn tables_of_the_book_show_what_runs_give() {
+    tables(&[]);
+}
+
+#[test]
+#[ignore = "a quarter of an hour"]
+fn all_tables_of_the_book_show_what_runs_give() {
+    tables(&["--long"]);
 }
 
 /// Names of figures: those of an object, and of all objects nested in it.

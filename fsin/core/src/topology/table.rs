@@ -78,6 +78,12 @@ pub fn row(spec: &str) -> Option<&'static Row> {
     TOPOLOGIES.find(spec.split(':').next().unwrap_or(spec))
 }
 
+/// True for text that is the path of a file rather than a name: it has folders, or ends as names of files do.
+fn is_path(spec: &str) -> bool {
+    let is_ending = |ending: &str| ending.starts_with(|letter: char| letter.is_ascii_alphabetic());
+    spec.contains('/') || spec.rsplit_once('.').is_some_and(|(_, ending)| is_ending(ending))
+}
+
 /// Builds the topology of a specification such as `torus:8x8x8`, with `ways` links per dimension and node.
 ///
 /// # Errors
@@ -86,6 +92,10 @@ pub fn parse(spec: &str, ways: usize) -> Result<Box<dyn Topology>, SpecError> {
     let (name, words) = spec.split_once(':').unwrap_or((spec, ""));
     match row(name) {
         Some(row) => (row.build)(words, ways),
+        None if is_path(spec) => {
+            let remedy = phrase!["a network in a file is ", ["topology" => format_args!("graph:{spec}")]];
+            Err(TOPOLOGIES.unknown(name).remedied(remedy))
+        }
         None => Err(TOPOLOGIES.unknown(name)),
     }
 }
@@ -106,6 +116,16 @@ pub(super) fn both_ways(network: Switched, ways: usize) -> Built {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_in_place_of_a_topology_is_taken_for_a_network_in_a_file() {
+        for path in ["net.txt", "nets/office", "./a.dot"] {
+            let error = parse(path, 2).err().expect("no topology has such a name");
+            assert!(error.remedy().to_string().contains(&format!("graph:{path}")), "{}", error.remedy());
+        }
+        let near = parse("tours:8x8", 2).err().expect("no topology has such a name");
+        assert!(near.remedy().to_string().contains("`torus`"), "{}", near.remedy());
+    }
 
     #[test]
     fn every_example_builds_the_topology_of_its_row() {
