@@ -120,10 +120,10 @@ mod tests {
     #[test]
     fn a_path_in_place_of_a_topology_is_taken_for_a_network_in_a_file() {
         for path in ["net.txt", "nets/office", "./a.dot"] {
-            let error = parse(path, 2).err().expect("no topology has such a name");
+            let error = parse(path, 2).expect_err("no topology has such a name");
             assert!(error.remedy().to_string().contains(&format!("graph:{path}")), "{}", error.remedy());
         }
-        let near = parse("tours:8x8", 2).err().expect("no topology has such a name");
+        let near = parse("tours:8x8", 2).expect_err("no topology has such a name");
         assert!(near.remedy().to_string().contains("`torus`"), "{}", near.remedy());
     }
 
