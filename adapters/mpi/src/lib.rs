@@ -62,6 +62,7 @@ mod file;
 mod host;
 mod inside;
 mod lending;
+mod lifeline;
 #[cfg_attr(test, allow(dead_code, reason = "the dynamic linker loads no library for tests"))]
 mod objects;
 mod operation;

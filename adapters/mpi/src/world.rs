@@ -9,9 +9,8 @@ use std::ffi::c_int;
 use std::io;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use adapters::guest::{Config, Guest, GuestError};
+use adapters::guest::{Config, Guest, GuestError, Lifeline};
 
 use crate::caller::{Caller, Others};
 use crate::communicator::{Comms, Errhandler, Groups, Keyval};
@@ -28,7 +27,6 @@ use crate::report::{self, Log, Statistics, Summary};
 use crate::settings::Settings;
 use crate::spans::{self, Doing, Spans};
 use crate::table::Table;
-use crate::threads;
 use crate::window::{Landing, Windows};
 
 /// \[ps\] Virtual time of an unsuccessful test or probe, of `MPI_Win_sync`, and of an end of accesses that has nothing to wait for,
@@ -89,22 +87,11 @@ pub(crate) struct World {
     pub(crate) predefined: BTreeMap<c_int, Box<c_int>>,
 }
 
-/// True once the rank leaves the network.
 static HAS_LEFT: AtomicBool = AtomicBool::new(false);
 
-/// Ends this process when the network is gone: the command cannot end a process of another host that computes.
-fn watch(guest: &Guest) {
-    /// How long the program may take to notice by itself.
-    const GRACE: Duration = Duration::from_secs(2);
-    let Ok(lifeline) = guest.lifeline() else { return };
-    // If the thread cannot be started, the program notices at its next call.
-    threads::start(move || {
-        lifeline.wait();
-        std::thread::sleep(GRACE);
-        if !HAS_LEFT.load(Ordering::SeqCst) {
-            host::fail("the simulated network is gone");
-        }
-    });
+/// True once the rank leaves the network.
+pub(crate) fn has_left() -> bool {
+    HAS_LEFT.load(Ordering::SeqCst)
 }
 
 impl World {
@@ -173,8 +160,9 @@ impl World {
             .or_else(|| self.sessions.get(handle).copied())
     }
 
-    /// Connects to the endpoint and waits until virtual time begins.
-    pub(crate) fn connect(&mut self) {
+    /// Connects to the endpoint and waits until virtual time begins. Returns the means to notice the end of the network, if that
+    /// has launched this process.
+    pub(crate) fn connect(&mut self) -> Option<Lifeline> {
         if let Some(library) = objects::open_mpi() {
             self.end(
                 &format!("this program is linked with Open MPI ({library}): compile it with MPICH (mpicc.mpich)"),
@@ -189,19 +177,15 @@ impl World {
         let config = Config { token: self.settings.token.take(), ..config };
         let is_launched = config.token.is_some();
         let config = if self.settings.realtime { config.realtime() } else { config };
-        match Guest::connect(address, &config) {
-            Ok(mut guest) => {
-                // Waits until all ranks have connected.
-                if let Err(failure) = guest.until() {
-                    self.lost(&failure);
-                }
-                if is_launched {
-                    watch(&guest);
-                }
-                self.guest = Some(guest);
-            }
-            Err(failure) => self.end(&format!("cannot join the simulated network: {failure}"), 1),
+        let guest = Guest::connect(address, &config);
+        let mut guest =
+            guest.unwrap_or_else(|failure| self.end(&format!("cannot join the simulated network: {failure}"), 1));
+        // Waits until all ranks have connected.
+        if let Err(failure) = guest.until() {
+            self.lost(&failure);
         }
+        let lifeline = guest.lifeline().ok().filter(|_| is_launched);
+        self.guest = Some(guest);
         if let (true, Some(folder)) = (self.settings.records, &self.settings.folder) {
             match Log::create(&folder.join(format!("events.{rank}"))) {
                 Ok(log) => self.log = Some(log),
@@ -215,6 +199,7 @@ impl World {
             }
         }
         self.begin_computing();
+        lifeline
     }
 
     /// \[ps\] The clock of this rank. After finalization it stands, except for readings.

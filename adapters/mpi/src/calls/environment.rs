@@ -15,6 +15,7 @@ use crate::engine::completion::wait_own;
 use crate::entry;
 use crate::error::{Error, Outcome, error};
 use crate::inside;
+use crate::lifeline;
 use crate::operation::{self, Op};
 use crate::threads;
 use crate::world::World;
@@ -27,7 +28,9 @@ pub(super) fn initialize(world: &mut World, wanted: c_int) -> Outcome<c_int> {
     if world.initialized {
         return error(ERR_OTHER, "MPI is initialized already");
     }
-    world.connect();
+    if let Some(lifeline) = world.connect() {
+        lifeline::watch(lifeline);
+    }
     entry::begin_virtual_time();
     if !world.settings.realtime {
         ahead::begin(world.settings.compute);
