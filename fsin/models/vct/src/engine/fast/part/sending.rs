@@ -166,12 +166,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
         let (source, key) = (NodeId(self.first + node), injector_key(key, self.clock));
         let other = || rules.requests.other_route(&*rules.topology, source, message.destination, key);
-        match draws {
-            0 => false,
-            1 if let Some(way) = other() => {
-                has_room(self.injector(router, node as usize, &way[..rules.layout.shape().dimensions]))
-            }
-            _ => (0..rules.injectors).any(has_room),
+        match (draws == 1).then(other).flatten() {
+            Some(way) => has_room(self.injector(router, node as usize, &way[..rules.layout.shape().dimensions])),
+            None => draws > 0 && (0..rules.injectors).any(has_room),
         }
     }
 
