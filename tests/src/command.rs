@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::Value;
 
@@ -32,6 +32,30 @@ pub fn fsin(folder: &Path) -> Command {
 #[must_use]
 pub fn run(folder: &Path, line: &str) -> Output {
     fsin(folder).args(line.split_whitespace()).output().expect("fsin has just been built")
+}
+
+/// Interrupts a process as Ctrl-C does, this time after it has begun to handle interrupts.
+///
+/// # Panics
+/// When no signal can be sent.
+pub fn interrupt(child: &Child, later: Duration) {
+    const SIGINT: u64 = 1 << 1;
+    let status = format!("/proc/{}/status", child.id());
+    let handles = || {
+        let text = std::fs::read_to_string(&status).ok()?;
+        let mask = text.lines().find_map(|line| line.strip_prefix("SigCgt:"))?.trim().to_owned();
+        Some(u64::from_str_radix(&mask, 16).ok()? & SIGINT != 0)
+    };
+    let asked = Instant::now();
+    // Where the system does not report it, two seconds are ample.
+    let patience = Duration::from_secs(if handles().is_some() { 300 } else { 2 });
+    while handles() != Some(true) && asked.elapsed() < patience {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // In the middle of its work.
+    std::thread::sleep(later + Duration::from_millis(200));
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.is_ok_and(|status| status.success()), "a child that was not waited for can be sent a signal");
 }
 
 /// Starts `fsin serve` on a free port; returns it with its address.

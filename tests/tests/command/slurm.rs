@@ -62,8 +62,7 @@ fn slurm_gives_the_bytes_of_local_threads() {
         std::thread::sleep(Duration::from_millis(200));
     }
     assert!(!cluster.queue().trim().is_empty(), "the array was submitted");
-    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(kill.success());
+    tests::command::interrupt(&child, Duration::ZERO);
     code(&child.wait_with_output().unwrap(), 130);
     let begun = Instant::now();
     while !cluster.queue().trim().is_empty() {

@@ -255,9 +255,9 @@ fn guests_that_a_run_does_not_take_give_up_when_it_has_begun() {
         let first = lines.next().unwrap().unwrap();
         let address = first.split_whitespace().nth(2).unwrap();
         let begun = std::time::Instant::now();
-        let guests = run(folder.path(), &format!("guest ping --connect {address} --node 0..20 --wait 60"));
+        let guests = run(folder.path(), &format!("guest ping --connect {address} --node 0..20 --wait 3600"));
         // They would retry for as long as their patience lasts.
-        assert!(begun.elapsed().as_secs() < 30);
+        assert!(begun.elapsed().as_secs() < 1800);
         let rest: Vec<String> = lines.map_while(Result::ok).collect();
         assert_eq!(child.wait().unwrap().code(), Some(3), "{rest:?}");
         assert_eq!(guests.status.code(), Some(1));

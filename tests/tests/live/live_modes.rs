@@ -506,11 +506,11 @@ fn a_frozen_run_stands_still_until_it_is_interrupted() {
     };
     let mut live = Live::new(connections, rules, Box::new(tell));
     let mut network = torus();
+    let begin = Instant::now();
     let interrupting = thread::spawn(|| {
         thread::sleep(Duration::from_millis(700));
         STOP.store(true, Ordering::Relaxed);
     });
-    let begin = Instant::now();
     let outcome = to_end(&mut Coupled::new(&mut live, &mut network, &STOP), Cycle::NEVER, &mut |_| {});
     assert!(begin.elapsed() >= Duration::from_millis(600), "it waited");
     assert!(outcome.failure.is_some() && !outcome.complete);

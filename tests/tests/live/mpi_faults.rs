@@ -421,8 +421,7 @@ fn an_interrupted_recording_does_not_block_the_next_one() {
     let mut first = run("computes").stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(first.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let interrupted = Command::new("kill").args(["-INT", &first.id().to_string()]).status().unwrap();
-    assert!(interrupted.success());
+    tests::command::interrupt(&first, Duration::ZERO);
     assert_eq!(first.wait().unwrap().code(), Some(130));
     assert!(!program.folder().join("app.trg").exists());
     for file in ["r.json", "who.svg"] {

@@ -207,8 +207,7 @@ fn machines_that_are_up_take_commands_until_they_are_switched_off() {
     let mut begun = [0; 6];
     endless.stdout.as_mut().expect("it is piped").read_exact(&mut begun).expect("the command writes");
     assert_eq!(&begun, b"begun\n");
-    let interrupt = Command::new("kill").args(["-INT", &endless.id().to_string()]).status();
-    assert!(interrupt.is_ok_and(|status| status.success()));
+    tests::command::interrupt(&endless, Duration::ZERO);
     assert_eq!(endless.wait().expect("it is a child").code(), Some(130));
     assert_eq!(run(&["run", "hostname"]), (Some(0), "machine0\n".into()));
     assert_eq!(run(&["down"]).0, Some(0));

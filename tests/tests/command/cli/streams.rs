@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tests::command::{fsin, run};
@@ -38,25 +38,6 @@ fn a_reader_that_goes_away_is_no_error() {
     }
 }
 
-/// Waits until a process handles interrupts, and a little more, so that it is in the middle of its work.
-#[cfg(unix)]
-fn await_handler(process: u32) {
-    const SIGINT: u64 = 1 << 1;
-    let status = format!("/proc/{process}/status");
-    let handles = || {
-        let text = fs::read_to_string(&status).ok()?;
-        let mask = text.lines().find_map(|line| line.strip_prefix("SigCgt:"))?.trim().to_owned();
-        Some(u64::from_str_radix(&mask, 16).ok()? & SIGINT != 0)
-    };
-    let asked = Instant::now();
-    // Where the system does not report it, two seconds are ample.
-    let patience = Duration::from_secs(if handles().is_some() { 30 } else { 2 });
-    while handles() != Some(true) && asked.elapsed() < patience {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    std::thread::sleep(Duration::from_millis(200));
-}
-
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_prints_what_it_has() {
@@ -89,9 +70,7 @@ fn interrupted(folder: &Path, line: &str, later: Duration) -> std::process::Outp
     let mut command = fsin(folder);
     command.args(line.split_whitespace()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
-    await_handler(child.id());
-    std::thread::sleep(later);
-    assert!(std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    tests::command::interrupt(&child, later);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{line}: {}", String::from_utf8_lossy(&output.stderr));
     output
