@@ -13,10 +13,18 @@ fn is_hidden(letter: char) -> bool {
         || matches!(letter, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// True if all is ASCII that a terminal shows, or the end of a line or a tabulator: most text is, and this is found out
+/// many bytes at once.
+#[must_use]
+pub fn is_plain(bytes: &[u8]) -> bool {
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
+    bytes.chunks(64).all(|chunk| chunk.iter().fold(true, |all, &byte| all & is_plain(byte)))
+}
+
 /// A text for people: characters that a terminal would obey are written as `\x1b` or `\u{202e}`.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_hidden) {
+    if is_plain(text.as_bytes()) || !text.contains(is_hidden) {
         return Cow::Borrowed(text);
     }
     let mut visible = String::with_capacity(text.len() + 8);

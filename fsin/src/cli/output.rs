@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use fsin::report::{self, Format};
 use fsin::result::RunResult;
 use fsin::sweep::Collected;
-use trgen::quote::visible;
+use trgen::quote::{is_plain, visible};
 
 pub(crate) use super::stderr::tell;
 use super::{Complaint, Exit};
@@ -29,6 +29,9 @@ impl<W: Write> Visible<W> {
 
 impl<W: Write> Write for Visible<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.begun.is_empty() && is_plain(bytes) {
+            return self.out.write(bytes);
+        }
         self.begun.extend_from_slice(bytes);
         let begun = std::mem::take(&mut self.begun);
         let mut chunks = begun.utf8_chunks().peekable();

@@ -368,7 +368,10 @@ impl<'a> Iterator for Words<'a, '_> {
                 self.rest = after;
             }
             let bytes = self.rest.as_bytes();
-            let at = bytes.iter().position(|byte| !byte.is_ascii_whitespace())?;
+            let at = span(bytes, BLANK);
+            if at == bytes.len() {
+                return None;
+            }
             match (bytes[at], bytes.get(at + 1)) {
                 (b'/', Some(b'*')) => {
                     *self.in_comment = true;
@@ -388,13 +391,9 @@ impl<'a> Iterator for Words<'a, '_> {
                 self.rest = &self.rest[at + 1..];
                 return Some(Ok(Token::Mark(char::from(first))));
             }
-            b'0'..=b'9' => (span(after, |byte| byte.is_ascii_digit()), Token::Number),
-            b'-' if after.first().is_some_and(u8::is_ascii_digit) => {
-                (span(after, |byte| byte.is_ascii_digit()), Token::Number)
-            }
-            b'a'..=b'z' | b'A'..=b'Z' => {
-                (span(after, |byte| byte.is_ascii_alphanumeric() || byte == b'_'), Token::Word)
-            }
+            b'0'..=b'9' => (span(after, DIGIT), Token::Number),
+            b'-' if after.first().is_some_and(u8::is_ascii_digit) => (span(after, DIGIT), Token::Number),
+            b'a'..=b'z' | b'A'..=b'Z' => (span(after, WORD), Token::Word),
             _ => return Some(fault(format!("`{}` does not begin any word", shown(&self.rest[at..])))),
         };
         let end = at + 1 + length;
@@ -405,10 +404,29 @@ impl<'a> Iterator for Words<'a, '_> {
     }
 }
 
-/// Number of bytes at the beginning of which all are `part` of a word.
-#[inline(always)]
-fn span(bytes: &[u8], part: impl Fn(u8) -> bool) -> usize {
-    bytes.iter().position(|&byte| !part(byte)).unwrap_or(bytes.len())
+/// Classes of bytes: blanks, digits, and what continues a word. Each is a bit of [`CLASSES`].
+const BLANK: u8 = 1;
+const DIGIT: u8 = 2;
+const WORD: u8 = 4;
+
+/// The classes of each byte.
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        let letter = byte as u8;
+        classes[byte] = if letter.is_ascii_whitespace() { BLANK } else { 0 }
+            | if letter.is_ascii_digit() { DIGIT } else { 0 }
+            | if letter.is_ascii_alphanumeric() || letter == b'_' { WORD } else { 0 };
+        byte += 1;
+    }
+    classes
+};
+
+/// Number of bytes at the beginning, all of which are of this class.
+#[inline]
+fn span(bytes: &[u8], class: u8) -> usize {
+    bytes.iter().position(|&byte| CLASSES[usize::from(byte)] & class == 0).unwrap_or(bytes.len())
 }
 
 /// Writes a graph. Reading the text yields the same graph, and its binary form the same bytes.
