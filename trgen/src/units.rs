@@ -57,6 +57,30 @@ impl fmt::Display for Cycle {
     }
 }
 
+/// \[bytes\] A size as people write it: a whole number, perhaps with `B`, `kB`, `MB`, `GB`, `KiB`, `MiB` or `GiB`. `None`
+/// for anything else, and for sizes of 2^64 bytes and more.
+///
+/// ```
+/// use trgen::units::bytes;
+/// assert_eq!(["1500", "64kB", "1MiB", "1M", "-1B"].map(bytes), [Some(1500), Some(64_000), Some(1 << 20), None, None]);
+/// ```
+#[must_use]
+pub fn bytes(word: &str) -> Option<u64> {
+    let digits = word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len());
+    let (number, unit) = word.split_at(digits);
+    let factor: u64 = match unit {
+        "" | "B" => 1,
+        "kB" | "KB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor)
+}
+
 /// An end node of the network: 0 to N-1. Endpoints come first in every numbering.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct NodeId(pub u32);

@@ -140,7 +140,7 @@ fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
                 one => (std::slice::from_ref(one), topology.is_some()),
             };
             for item in items {
-                let word = word_of(path, key.kind, item).map_err(wrong)?;
+                let word = word_of(path, key, item).map_err(wrong)?;
                 let topology = topology.cloned();
                 values.push(Setting { value: word, origin: origin_at(value.span()), listed, topology });
             }
@@ -200,12 +200,14 @@ fn example(key: &super::keys::Key) -> String {
 }
 
 /// A value of a file as it would be written after a flag; else the expected type.
-fn word_of(path: &Path, kind: Kind, value: &toml::Value) -> Result<String, &'static str> {
-    Ok(match (kind, value) {
+fn word_of(path: &Path, key: &super::keys::Key, value: &toml::Value) -> Result<String, &'static str> {
+    Ok(match (key.kind, value) {
         (Kind::Integer | Kind::Number, toml::Value::Integer(number)) => number.to_string(),
         (Kind::Number, toml::Value::Float(number)) => super::settings::decimal(*number),
         // A range; a run rejects the word where it needs the number.
         (Kind::Integer | Kind::Number, toml::Value::String(word)) if word.contains("..") => word.clone(),
+        // A size with its unit.
+        (Kind::Integer, toml::Value::String(word)) if key.unit == "bytes" => word.clone(),
         (Kind::Switch, toml::Value::Boolean(on)) => on.to_string(),
         (Kind::Word, toml::Value::String(word)) => word.clone(),
         (Kind::Path, toml::Value::String(word)) => beside(path, word),

@@ -8,7 +8,7 @@ use trgen::trace::chakra::replay::Params as RankParams;
 use trgen::trace::goal::Graph;
 use trgen::trace::goal::hosts::HostParams;
 use trgen::trace::slow::Slow;
-use trgen::units::{DECIMALS, Decimal, parse_span};
+use trgen::units::{self, DECIMALS, Decimal, parse_span};
 
 use super::quantity::rate;
 use super::settings::{Settings, SettingsError};
@@ -27,6 +27,8 @@ pub(crate) fn in_units(value: u64, ticks: u64) -> String {
 enum Slot<'a> {
     /// A whole number.
     Whole(&'a mut u64),
+    /// A size, perhaps with its unit \[bytes\].
+    Size(&'a mut u64),
     /// A number with decimals.
     Decimal(&'a mut Decimal),
     /// `true` or `false`.
@@ -67,6 +69,7 @@ fn numbers(
                 Slot::Whole(slot) => {
                     **slot = value.trim().parse::<u64>().ok().filter(|number| *number <= Decimal::MOST)?
                 }
+                Slot::Size(slot) => **slot = units::bytes(value.trim()).filter(|bytes| *bytes <= Decimal::MOST)?,
                 Slot::Decimal(slot) => **slot = Decimal::parse(value.trim())?,
                 Slot::Flag(slot) => **slot = value.trim().parse().ok()?,
                 Slot::Dependencies(slot) => {
@@ -94,7 +97,7 @@ fn numbers(
                 [name],
                 (
                     ": `{part}` is not one of {} with its value: a whole number up to 2^40 (O and G: with up to {DECIMALS} \
-                     decimals), streams true or false, deps all or data, engines from 1 on, least and group-delay a time, \
+                     decimals; S: a size such as 64kB), streams true or false, deps all or data, engines from 1 on, least and group-delay a time, \
                      algorithm ring or hierarchical",
                     keys.join(", ")
                 )
@@ -147,7 +150,7 @@ pub(super) fn hosts(
             ("o", Slot::Whole(overhead)),
             ("g", Slot::Whole(gap)),
             ("O", Slot::Decimal(&mut overhead_per_byte)),
-            ("S", Slot::Whole(rendezvous)),
+            ("S", Slot::Size(rendezvous)),
             ("streams", Slot::Flag(streams)),
             ("deps", Slot::Dependencies(dependencies)),
             ("engines", Slot::Engines(engines)),

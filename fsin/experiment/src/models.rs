@@ -102,7 +102,7 @@ pub(super) fn expand(settings: &mut Settings, model: &ModelFamily) -> Result<(),
             return Err(settings.error("network", ErrorKind::Conflict, what, "give it once"));
         }
         given.push(key.name);
-        let value = canonical(key.kind, value.to_owned());
+        let value = canonical(key, value.to_owned());
         let before = settings.value(key.name).filter(|_| settings.is_set(key.name));
         match before.filter(|before| **before != value) {
             Some(before) if settings.origin(key.name) == origin => {

@@ -75,7 +75,7 @@ impl Settings {
     pub fn set(&mut self, name: &str, value: impl Into<String>, origin: Origin) -> Result<(), SettingsError> {
         match key(name) {
             Some(key) => {
-                let value = canonical(key.kind, value.into());
+                let value = canonical(key, value.into());
                 self.set.insert(key.name, Setting { value, origin, listed: false, topology: None });
                 Ok(())
             }
@@ -243,14 +243,24 @@ pub fn variable(name: &str) -> String {
     format!("FSIN_{}", name.to_uppercase().replace('-', "_"))
 }
 
+/// The whole number that a word means for a key: sizes in bytes may have a unit.
+pub(super) fn whole(key: &Key, word: &str) -> Option<u64> {
+    if key.unit == "bytes" { trgen::units::bytes(word) } else { word.parse().ok() }
+}
+
 /// The canonical form of a value: equal numbers give the same word.
 #[must_use]
-pub fn canonical(kind: Kind, value: String) -> String {
-    match kind {
-        Kind::Integer => value.parse::<u64>().map_or(value, |number| number.to_string()),
-        Kind::Number => value.parse::<f64>().ok().filter(|number| number.is_finite()).map_or(value, decimal),
+pub fn canonical(key: &Key, value: String) -> String {
+    match key.kind {
+        Kind::Integer => whole(key, &value).map_or(value, |number| number.to_string()),
+        Kind::Number => canonical_number(value),
         Kind::Word | Kind::Path | Kind::Switch => value,
     }
+}
+
+/// The canonical form of a number.
+pub(super) fn canonical_number(value: String) -> String {
+    value.parse::<f64>().ok().filter(|number| number.is_finite()).map_or(value, decimal)
 }
 
 /// A number as written in a file: without an exponent, unless it would be too long to be parsed again.

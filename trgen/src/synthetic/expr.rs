@@ -83,6 +83,14 @@ impl Expr {
             .map(|number| number as i64)
     }
 
+    /// \[bytes\] The value, if the expression is a size without arguments: a whole number, or one with its
+    /// [unit](crate::units::bytes).
+    #[must_use]
+    pub fn bytes(&self) -> Option<i64> {
+        let with_unit = || self.word().and_then(crate::units::bytes).and_then(|bytes| i64::try_from(bytes).ok());
+        self.integer().or_else(with_unit)
+    }
+
     /// The word, if it has no arguments.
     #[must_use]
     pub fn word(&self) -> Option<&str> {
@@ -464,6 +472,14 @@ impl<'a> Call<'a> {
     /// When it is missing without a default, not a whole number, or outside `range`.
     pub fn integer(&self, parameter: &str, range: RangeInclusive<i64>) -> Result<i64, SpecError> {
         self.value(parameter, Expr::integer, |value| range.contains(value), "a whole number")
+    }
+
+    /// \[bytes\] The value of a size, which may have a [unit](crate::units::bytes), or the parameter's default.
+    ///
+    /// # Errors
+    /// When it is missing without a default, not a size, or outside `range`.
+    pub fn bytes(&self, parameter: &str, range: RangeInclusive<i64>) -> Result<i64, SpecError> {
+        self.value(parameter, Expr::bytes, |value| range.contains(value), "a size such as 4096, 64kB or 1MiB")
     }
 
     /// The word given for a parameter, or its default.

@@ -11,7 +11,7 @@
 use crate::clock::Clock;
 use crate::message::{Delivery, Message};
 use crate::source::{Next, Outbox, SourceError, TrGen};
-use crate::units::{Cycle, NodeId, parse_span};
+use crate::units::{self, Cycle, NodeId, parse_span};
 
 /// \[bytes\] The longest flow.
 const LONGEST: u64 = 1 << 50;
@@ -162,22 +162,10 @@ fn flow([source, destination, size, class]: [&str; 4], start: u64, line: usize) 
     Ok(Flow { source, destination, bytes, start, class })
 }
 
-/// \[bytes\] A size: a whole number, perhaps with `B`, `kB`, `MB`, `GB`, `KiB`, `MiB` or `GiB`; `None` for anything else.
+/// \[bytes\] A [size](units::bytes) from 1 byte to 2^50; `None` for anything else.
 #[must_use]
 pub fn bytes(word: &str) -> Option<u64> {
-    let digits = word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len());
-    let (number, unit) = word.split_at(digits);
-    let factor: u64 = match unit {
-        "" | "B" => 1,
-        "kB" | "KB" => 1_000,
-        "MB" => 1_000_000,
-        "GB" => 1_000_000_000,
-        "KiB" => 1 << 10,
-        "MiB" => 1 << 20,
-        "GiB" => 1 << 30,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(factor).filter(|bytes| (1..=LONGEST).contains(bytes))
+    units::bytes(word).filter(|bytes| (1..=LONGEST).contains(bytes))
 }
 
 /// The source of a list of flows. Flows have the numbers of their order in the list as ids; a flow begins in the first

@@ -58,7 +58,11 @@ impl dyn Values + '_ {
         if self.word(name).parse().is_ok_and(|value: u64| i64::try_from(value).is_err()) {
             return Err(self.too_large(name));
         }
-        self.parse(name, "a whole number that is not negative")
+        let is_size = self.unit(name) == "bytes";
+        self.parse(
+            name,
+            if is_size { "a size such as 1500, 64kB or 1MiB" } else { "a whole number that is not negative" },
+        )
     }
 
     /// The value of a key as an integer; `absent` where it is not set.

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::collect::{Collected, Row};
 use crate::result::InputFile;
-use crate::{Kind, canonical, key, without_folders};
+use crate::settings::canonical_number;
+use crate::{Kind, key, without_folders};
 
 /// A setting or other input whose values differ between two sets of results.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -85,7 +86,7 @@ pub fn inputs(rows: &[Row]) -> Vec<(String, Vec<String>)> {
                     put(name, word.rsplit('/').next().unwrap_or(word).to_owned());
                 }
                 Value::String(word) => put(name, without_folders(name, word.clone())),
-                other => put(name, canonical(Kind::Number, other.to_string())),
+                other => put(name, canonical_number(other.to_string())),
             }
         }
         let manifest = &row.result.manifest;

@@ -121,14 +121,14 @@ impl Curves {
         for (key, value) in &choice.only {
             let at = axis_of("only", key)?;
             let values = &plan.axes[at].values;
-            let kind = known_key(key).map_or(Kind::Word, |key| key.kind);
-            let within = match range(kind, value) {
+            let known = known_key(key);
+            let within = match range(known.map_or(Kind::Word, |key| key.kind), value) {
                 Some((low, high)) => {
                     let lies_within = |value: &&String| value.parse().is_ok_and(|value| (low..=high).contains(&value));
                     values.iter().filter(lies_within).cloned().collect()
                 }
                 None => {
-                    let value = canonical(kind, value.clone());
+                    let value = known.map_or(value.clone(), |key| canonical(key, value.clone()));
                     values.iter().filter(|known| **known == value).cloned().collect::<Vec<_>>()
                 }
             };

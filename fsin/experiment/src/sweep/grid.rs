@@ -47,7 +47,7 @@ impl Grid {
             let mut known = HashSet::new();
             for setting in lists.remove(key.name).unwrap_or_default() {
                 for value in expanded(key, &setting)? {
-                    let value = canonical(key.kind, value);
+                    let value = canonical(key, value);
                     if !known.insert((setting.topology.clone(), value.clone())) {
                         let what = format!("`{}` has the value {value} twice", key.name);
                         return Err(refusal(key, &setting, what, "give every value once"));
@@ -245,7 +245,7 @@ fn whole(
     (first, last): (&str, &str),
     count: Option<usize>,
 ) -> Option<Result<Vec<String>, SettingsError>> {
-    let number = |word: &str| word.trim().parse::<u64>().ok();
+    let number = |word: &str| crate::settings::whole(key, word.trim());
     let (first, last) = (number(first)?, number(last)?);
     let span = last.checked_sub(first).filter(|&span| span > 0)?;
     let steps = match count {

@@ -25,7 +25,7 @@ impl Setting {
     /// True if the setting has one value and this is the default.
     fn is_default(&self) -> bool {
         matches!((&self.values[..], self.key.default), ([one], Some(default))
-            if canonical(self.key.kind, default.to_owned()) == canonical(self.key.kind, one.clone()))
+            if canonical(self.key, default.to_owned()) == canonical(self.key, one.clone()))
     }
 
     /// The values in words, with their unit.

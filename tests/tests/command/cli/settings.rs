@@ -261,3 +261,55 @@ fn config_refuses_what_run_refuses() {
         assert_eq!(said(&told), said(&ran), "{line}");
     }
 }
+
+/// A size in bytes means the same with its unit, wherever it stands, and is kept as the number that it is.
+#[test]
+fn sizes_have_units_everywhere() {
+    let folder = folder();
+    let path = folder.path();
+    // Flags, variables and files, of every model and of traffic.
+    let sizes = keys().iter().filter(|key| key.unit == "bytes" && key.kind == Kind::Integer);
+    let names: Vec<&str> = sizes.map(|key| key.name).collect();
+    assert!(names.contains(&"mtu") && names.contains(&"phit-bytes") && names.len() > 10, "{names:?}");
+    let base = "config --network ethernet --topology star:4";
+    fs::write(path.join("e.toml"), "mtu = \"1KiB\"\n").unwrap();
+    let variable = fsin(path).args(base.split(' ')).env("FSIN_MTU", "1KiB").output().unwrap();
+    for config in
+        [variable, run(path, &format!("{base} --mtu 1KiB")), run(path, &format!("config e.toml {}", &base[7..]))]
+    {
+        let config: toml::Table = text(&config).parse().unwrap();
+        assert_eq!(config["mtu"].as_integer(), Some(1024));
+    }
+    // Kernels, patterns of graphs, and hosts.
+    let digest = |line: &str| json(path, line)["digest"].clone();
+    let text_of_graph =
+        "num_ranks 2\nrank 0 {\nl1: send 2048b to 1 tag 1\n}\nrank 1 {\nl1: recv 2048b from 0 tag 1\n}\n";
+    fs::write(path.join("two.goal"), text_of_graph).unwrap();
+    for (with, without) in [
+        ("--kernel all-to-all:tasks=4,bytes=4KiB", "--kernel all-to-all:tasks=4,bytes=4096"),
+        ("--kernel all-reduce-ring:tasks=4,bytes=64kB", "--kernel all-reduce-ring:tasks=4,bytes=64000"),
+        (
+            "--kernel all-to-all:tasks=4,bytes=4KiB,piece=1kB,interleave=2",
+            "--kernel all-to-all:tasks=4,bytes=4096,piece=1000,interleave=2",
+        ),
+        ("--trace two.goal --hosts S=1KiB", "--trace two.goal --hosts S=1024"),
+    ] {
+        let base = "run --topology torus:2x2";
+        assert_eq!(digest(&format!("{base} {with}")), digest(&format!("{base} {without}")), "{with}");
+    }
+    // Values of a sweep are numbers; equal ones are one.
+    done(&run(path, "sweep --network flow --topology star:4 --kernel ring --packet-bytes 1KiB,4KiB -o swept -q"));
+    let csv = fs::read_to_string(path.join("swept/results.csv")).unwrap();
+    assert!(csv.contains(",1024,") && csv.contains(",4096,") && !csv.contains("KiB"), "{csv}");
+    // What is no size is refused with one that is.
+    for (line, what) in [
+        ("run --network ethernet --topology star:4 --mtu 1kb", "a size such as 1500, 64kB or 1MiB"),
+        ("run --topology torus:4x4 --kernel all-to-all:bytes=1mb", "a size such as 4096, 64kB or 1MiB"),
+        ("mpirun -n 2 --rendezvous 64kb -- true", "write --rendezvous 64KiB"),
+        ("mpirun -n 2 --buffered 64kb -- true", "64kB or 1MiB"),
+    ] {
+        let output = run(path, line);
+        let said = String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(output.status.code() == Some(2) && said.contains(what), "{line}: {said}");
+    }
+}

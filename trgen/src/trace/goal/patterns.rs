@@ -198,7 +198,7 @@ pub fn parse(text: &str) -> Result<Graph, SpecError> {
     let call = Call::bind(text, &expr, &entry.component)?;
     let optional = |parameter: &Parameter, range| {
         if entry.component.parameters.iter().any(|known| known.name == parameter.name) {
-            call.integer(parameter.name, range).map(|value| value as u64)
+            call.bytes(parameter.name, range).map(|value| value as u64)
         } else {
             Ok(1)
         }

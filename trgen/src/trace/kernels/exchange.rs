@@ -78,11 +78,11 @@ impl Exchange {
                 let problem = "piece = packet: the network is not known here, or has no packets";
                 call.refuse(given, problem, "give the bytes of a piece, such as piece=64")
             })?),
-            Some(given) if given.integer().is_none() => {
+            Some(given) if given.bytes().is_none() => {
                 let problem = format!("piece does not know `{given}`");
-                return Err(call.refuse(given, &problem, "use packet, message, or a number of bytes"));
+                return Err(call.refuse(given, &problem, "use packet, message, or a size such as 4096 or 4KiB"));
             }
-            Some(_) => Some(call.integer("piece", 1..=super::LARGEST)? as u64),
+            Some(_) => Some(call.bytes("piece", 1..=super::LARGEST)? as u64),
         };
         let interleave = match is_word("interleave", "all") {
             true => MOST_TASKS,

@@ -292,7 +292,7 @@ pub fn collectives(
     let row = expr::find(KERNELS.family(), KERNELS.rows(), text, &expr)?;
     let call = Call::bind(text, &expr, row.component())?;
     let context = KernelContext::new(default_tasks, default_geometry);
-    let read_bytes = || Ok::<_, SpecError>(call.integer("bytes", 0..=LARGEST)? as u64);
+    let read_bytes = || Ok::<_, SpecError>(call.bytes("bytes", 0..=LARGEST)? as u64);
     let read_calls = || Ok::<_, SpecError>(call.integer("iterations", 0..=MOST_ITERATIONS)? as u64);
     let record = |kind, algorithm, group, ranks: Vec<u32>, calls, bytes| {
         let size = ranks.len() as u32;
@@ -369,7 +369,7 @@ fn rounds_of(text: &str, context: &KernelContext, is_unrolled: bool) -> Result<R
         let problem = format!("`{name}` needs {needs} of tasks, not {}", shape.tasks);
         return Err(call.refuse_all(&problem, format!("for instance tasks={nearest}")));
     }
-    let bytes = call.integer("bytes", 0..=LARGEST)? as u64;
+    let bytes = call.bytes("bytes", 0..=LARGEST)? as u64;
     shape.bytes = bytes;
     if entry.component.parameters.iter().any(|parameter| parameter.name == "messages") {
         shape.messages_per_task = call.integer("messages", 1..=1 << 20)? as u32;

@@ -238,7 +238,7 @@ fn moe(call: &Call, context: &KernelContext) -> Result<Exchanges, SpecError> {
         skew: call.number("skew", 0.0..=8.0)?,
         seed: context.seed,
     };
-    let bytes = call.integer("bytes", 0..=LARGEST)? as u64;
+    let bytes = call.bytes("bytes", 0..=LARGEST)? as u64;
     let compute = (call.number("compute", 0.0..=1e9)? * 1e3).round() as u64;
     let layers = call.integer("iterations", 0..=MOST_ITERATIONS)? as u64;
     let most = u64::from(routing.tokens) * u64::from(topk);

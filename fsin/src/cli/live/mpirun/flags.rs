@@ -18,6 +18,7 @@ use trgen::NodeId;
 use trgen::trace::collectives::Choice;
 use trgen::trace::placement;
 use trgen::trace::slow::Slow;
+use trgen::units;
 
 use crate::cli::live::guest::span;
 use crate::cli::live::serve;
@@ -146,7 +147,7 @@ pub(crate) fn command() -> Command {
                 "65536",
                 "Longest message whose send ends at once; a longer one has left its node [65536]",
             )
-            .value_parser(value_parser!(u64)),
+            .value_parser(size),
         )
         .arg(
             word(
@@ -320,6 +321,11 @@ pub(super) fn collectives(matches: &ArgMatches) -> Result<&str, Complaint> {
     }
 }
 
+/// \[bytes\] A size of the command line.
+fn size(word: &str) -> Result<u64, String> {
+    units::bytes(word).ok_or_else(|| "write a size such as 65536, 64kB or 1MiB".to_owned())
+}
+
 /// \[bytes\] Longest message that is sent without waiting for its receive; without limit if none waits.
 pub(super) fn rendezvous(matches: &ArgMatches) -> Result<u64, Complaint> {
     let word = matches.get_one::<String>("rendezvous").map_or("off", String::as_str);
@@ -328,8 +334,8 @@ pub(super) fn rendezvous(matches: &ArgMatches) -> Result<u64, Complaint> {
     }
     let refused =
         |what: &str, remedy: &str| Err(Complaint::new(Exit::Usage, format!("--rendezvous {word}: {what}"), remedy));
-    let Ok(bytes) = word.parse() else {
-        return refused("it is not a number of bytes", "write --rendezvous 65536, or --rendezvous off");
+    let Some(bytes) = units::bytes(word) else {
+        return refused("it is not a size", "write --rendezvous 64KiB, or --rendezvous off");
     };
     if matches.get_one::<String>("sync").is_some_and(|sync| sync == "deterministic") {
         let what = "with --sync deterministic the answer of a receiver could come too late";
