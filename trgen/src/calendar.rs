@@ -150,6 +150,18 @@ impl<E: Event> Calendar<E> {
         Some(event)
     }
 
+    /// Removes the next event if its time is at most `until`. Otherwise the present day stays.
+    #[inline]
+    pub fn pop_until(&mut self, until: u64) -> Option<E> {
+        if self.taken == self.today.len() {
+            self.next_time().filter(|&time| time <= until)?;
+            self.begin_next_day();
+        }
+        let event = *self.today.get(self.taken).filter(|event| event.time() <= until)?;
+        self.taken += 1;
+        Some(event)
+    }
+
     /// Time of the next event; `None` if there is none. The present day stays.
     #[must_use]
     pub fn next_time(&self) -> Option<u64> {
