@@ -159,7 +159,8 @@ pub(super) struct Works<L, M: Mask, const D: usize, const Q: usize, const P: usi
     pub(super) report: Report,
     /// \[packets\] Headers that crossed each link, by node and port; empty unless link statistics are enabled.
     crossed: Vec<u64>,
-    /// True if headers leave more records than routers need, for link statistics or for the rules.
+    /// True if headers leave more records than routers need, for link statistics or for the rules. Where heads of
+    /// switches compare space, that is usual, and they are not watched for it.
     is_watched: bool,
 }
 
@@ -233,7 +234,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             outbox: (0..parts).map(|_| Mail::new()).collect(),
             report: Report::default(),
             crossed: Vec::new(),
-            is_watched: rules.compares_space
+            is_watched: (rules.compares_space && !rules.layout.is_switched())
                 || rules.keeps_moves
                 || rules.inject == Inject::Serial
                 || rules.is_paced
