@@ -437,17 +437,25 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Partiti
     fn begin_cycle(&mut self) {
         let (routers, works) = (&mut self.routers[..], &mut self.works);
         works.begin_cycle();
-        works.send_all(routers);
+        if !(works.accepted.is_empty() && works.sending.is_empty()) {
+            works.send_all(routers);
+        }
         works.receive_all();
     }
 
     /// Simulates the rest of the cycle: steps 2 to 4.
     fn end_cycle(&mut self) {
         let (routers, works) = (&mut self.routers[..], &mut self.works);
-        works.open_mail(routers);
+        if !works.border.is_empty() {
+            works.open_mail(routers);
+        }
         works.enter_all(routers);
-        works.fill_all(routers);
-        works.wake_dozing(routers);
+        if !works.injecting.is_empty() {
+            works.fill_all(routers);
+        }
+        if works.rules.requests.masks_space() {
+            works.wake_dozing(routers);
+        }
         works.decide_all(routers);
         works.leave_all(routers);
         works.report.work = works.work();
