@@ -6,6 +6,7 @@
 //! - **determinism**: two fresh instances generate the same messages in the same cycles;
 //! - **[`next`](TrGen::next) is never late**: calling [`generate`](TrGen::generate) in every cycle yields no message
 //!   earlier than `next` announced, and calling it twice or early changes nothing;
+//! - **[`reads`](TrGen::reads) is true**: leaving out the other notices changes nothing;
 //! - **`next` is never in the past**: it names no cycle for which `generate` has been called;
 //! - **conservation**: no message is generated twice (no two in flight share source and id), and every message handed
 //!   to the network enters it exactly once and in order, however many earlier offers were refused;
@@ -237,7 +238,7 @@ pub fn check(name: &str, make: &mut dyn FnMut() -> Box<dyn TrGen>, horizon: Cycl
         let reference = drive(name, make(), toy, Drive::AsAsked, horizon)?;
         for (how, what) in [
             (Drive::AsAsked, "determinism"),
-            (Drive::EveryCycle, "`generate` called in every cycle"),
+            (Drive::EveryCycle, "`generate` called in every cycle, and unread notices left out"),
             (Drive::Twice, "`generate` called twice in every cycle"),
         ] {
             let other = drive(name, make(), toy, how, horizon)?;

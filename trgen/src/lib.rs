@@ -28,7 +28,7 @@ pub mod units;
 pub use geometry::Geometry;
 pub use message::{Delivery, Message};
 pub use source::{
-    Activity, GuestActivity, JobActivity, JobsActivity, Next, Outbox, SourceError, TaskActivity, TaskState, TrGen,
-    Wait, WaitCause,
+    Activity, GuestActivity, JobActivity, JobsActivity, Next, Outbox, Reads, SourceError, TaskActivity, TaskState,
+    TrGen, Wait, WaitCause,
 };
 pub use units::{Cycle, NodeId, Picoseconds, TaskId};

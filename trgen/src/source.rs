@@ -10,7 +10,7 @@
 //! 3. lets the network simulate the cycle;
 //! 4. passes this cycle's notices to the source: [`TrGen::sent`] for every message that the node has sent completely,
 //!    [`TrGen::delivered`] for every message that has arrived in full, and [`TrGen::dropped`] for every message that
-//!    is lost.
+//!    is lost. Notices that the source does not [read](TrGen::reads) may be left out.
 //!
 //! Then it calls [`TrGen::next`] again. Cycles in which the source has nothing to generate and the network is empty are
 //! skipped; `next` therefore distinguishes three cases:
@@ -125,6 +125,32 @@ impl SourceError {
     }
 }
 
+/// The notices that a source reads. Losses are passed to every source.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reads {
+    /// True if the source reads [`TrGen::sent`].
+    pub sent: bool,
+    /// True if the source reads [`TrGen::delivered`].
+    pub delivered: bool,
+}
+
+impl Reads {
+    /// Every notice.
+    pub const ALL: Self = Self { sent: true, delivered: true };
+
+    /// The notices that one source or another reads.
+    #[must_use]
+    pub const fn or(self, other: Self) -> Self {
+        Self { sent: self.sent || other.sent, delivered: self.delivered || other.delivered }
+    }
+}
+
+impl Default for Reads {
+    fn default() -> Self {
+        Self::ALL
+    }
+}
+
 /// A source of traffic. See the [module](self) for the contract.
 pub trait TrGen: Send {
     /// Number of nodes that this source addresses: messages go from and to nodes 0 to N-1.
@@ -135,6 +161,11 @@ pub trait TrGen: Send {
     /// # Errors
     /// When the source cannot go on; the run then ends with partial results.
     fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError>;
+
+    /// The notices that this source reads. What it generates is the same if the others are left out. Never changes.
+    fn reads(&self) -> Reads {
+        Reads::ALL
+    }
 
     /// Called when the last packet of `message` has entered the source buffer in cycle `now`: the sender may go on.
     fn sent(&mut self, now: Cycle, message: &Message);

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use trgen::{Cycle, Message, Next, Outbox, SourceError, TrGen, Wait};
+use trgen::{Cycle, Message, Next, Outbox, Reads, SourceError, TrGen, Wait};
 
 use crate::network::{Injected, Network, NetworkFailure, Notices, STEPS};
 use crate::repetition::{Repetition, Skipped};
@@ -81,6 +81,8 @@ pub struct Coupled<'a> {
     outbox: Outbox,
     /// What the network reports to the source.
     notices: Notices,
+    /// The notices that the source or the record reads.
+    reads: Reads,
     /// Messages that the network dropped at injection, and that the source does not know of yet.
     dropped: Vec<Message>,
     /// True once the user has stopped the run.
@@ -113,6 +115,7 @@ impl<'a> Coupled<'a> {
         let keep = network.recorder_mut().details().map_or(Keep::default(), Details::keep);
         let refuses = source.refusable().map(|class| network.let_refuse(class));
         Self {
+            reads: if keep.any() { Reads::ALL } else { source.reads() },
             source,
             network,
             outbox,
@@ -319,6 +322,8 @@ impl<'a> Coupled<'a> {
             if self.refuses.is_some() {
                 self.source.take_refusals(&mut |node, admits| self.network.admit(node, admits));
             }
+            // A message that was refused is offered again when another one has been sent.
+            self.notices.reads = Reads { sent: self.reads.sent || !self.outbox.is_empty(), ..self.reads };
             let advanced = self.network.advance(target, &mut self.notices);
             let at = self.network.clock() - 1;
             if self.keep.any() {

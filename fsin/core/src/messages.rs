@@ -4,7 +4,7 @@
 use std::collections::{HashSet, VecDeque};
 
 use trgen::recurrence::State;
-use trgen::{Cycle, Delivery, Message, NodeId};
+use trgen::{Cycle, Message, NodeId};
 
 use crate::network::{Injected, Notices};
 use crate::slab::Slab;
@@ -122,12 +122,19 @@ impl<X> Messages<X> {
         &self.underway[slot]
     }
 
+    /// Records that the source of a message has sent its last packet before anything else can have happened to the
+    /// message. The caller tells the source.
+    #[inline(always)]
+    pub fn sent_at_once(&mut self, slot: u32) {
+        self.underway[slot].is_sent = true;
+    }
+
     /// Records that the source of a message has sent its last packet.
     #[inline]
     pub fn sent(&mut self, slot: u32, notices: &mut Notices) {
         let underway = &mut self.underway[slot];
         underway.is_sent = true;
-        notices.sent.push(underway.message);
+        notices.add_sent(&underway.message);
         // A lost packet counts as in flight until its source has been told.
         if underway.lost > 0 {
             notices.dropped.push(underway.message);
@@ -140,7 +147,7 @@ impl<X> Messages<X> {
 
     /// Records the arrival of a packet, which is shorter than a full one by `short`. Returns true if all packets of the
     /// message have arrived, which is then to be [delivered](Self::deliver).
-    #[inline]
+    #[inline(always)]
     pub fn receive(&mut self, slot: u32, at: Cycle, receipt: &Receipt, short: u64) -> bool {
         self.recorder.received(at, receipt);
         self.recorder.short().received += short;
@@ -169,7 +176,7 @@ impl<X> Messages<X> {
 
     /// Records that the tail of a packet, which is shorter than a full one by `short`, has come to its destination. A
     /// [damaged](Self::damage) packet is lost; with the last one of a message that is delivered.
-    #[inline]
+    #[inline(always)]
     pub fn arrive(&mut self, slot: u32, at: Cycle, receipt: &Receipt, short: u64, notices: &mut Notices) {
         if self.discards(receipt) {
             self.lose(slot, short, notices);
@@ -216,7 +223,7 @@ impl<X> Messages<X> {
         let (lost, lost_short) = (underway.lost, underway.lost_short);
         underway.lost += packets;
         underway.is_sent = true;
-        notices.sent.push(underway.message);
+        notices.add_sent(&underway.message);
         notices.dropped.push(underway.message);
         self.recorder.dropped_inside(lost);
         self.recorder.short().dropped += lost_short;
@@ -226,13 +233,15 @@ impl<X> Messages<X> {
     }
 
     /// Reports the delivery of a message in cycle `at`.
-    #[inline]
+    #[inline(always)]
     pub fn deliver(&mut self, slot: u32, at: Cycle, notices: &mut Notices) {
         let underway = &mut self.underway[slot];
         underway.is_delivered = true;
-        let Underway { message, offered, .. } = *underway;
-        notices.delivered.push(Delivery { message, offered, delivered: at });
-        self.release_if_over(slot);
+        notices.add_delivered(&underway.message, underway.offered, at);
+        debug_assert_eq!(underway.received, underway.packets, "a message is delivered when all of it has arrived");
+        if underway.is_sent && underway.holds == 0 {
+            self.underway.release(slot);
+        }
     }
 
     /// Counts a message that has been delivered as under way until it is [acknowledged](Self::acknowledge).

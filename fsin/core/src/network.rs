@@ -4,7 +4,7 @@ use std::fmt;
 
 use trgen::phrase::Phrase;
 use trgen::recurrence::State;
-use trgen::{Cycle, Delivery, Message, NodeId};
+use trgen::{Cycle, Delivery, Message, NodeId, Reads};
 
 use crate::capture::Interface;
 use crate::stats::Recorder;
@@ -32,6 +32,8 @@ pub struct Notices {
     /// Messages of which the network has lost a part for good. Each of them is also in `sent`, of this cycle or an
     /// earlier one.
     pub dropped: Vec<Message>,
+    /// The lists that somebody reads. A network may leave the others empty.
+    pub reads: Reads,
 }
 
 impl Notices {
@@ -42,19 +44,28 @@ impl Notices {
         self.sent.is_empty() && self.delivered.is_empty() && self.dropped.is_empty()
     }
 
+    /// Records that the last packet of a message has entered the source buffer, for those who read it.
+    #[inline]
+    pub fn add_sent(&mut self, message: &Message) {
+        if self.reads.sent {
+            self.sent.push(*message);
+        }
+    }
+
+    /// Records that a message has arrived in full, for those who read it.
+    #[inline]
+    pub fn add_delivered(&mut self, message: &Message, offered: Cycle, delivered: Cycle) {
+        if self.reads.delivered {
+            self.delivered.push(Delivery { message: *message, offered, delivered });
+        }
+    }
+
     /// Sorts each list by node and then by message: the order in which every network gives them.
     #[inline]
     pub fn sort(&mut self) {
-        if self.sent.len() > 1 {
-            self.sent.sort_unstable_by_key(|message| (message.source, message.id));
-        }
-        if self.delivered.len() > 1 {
-            self.delivered
-                .sort_unstable_by_key(|Delivery { message, .. }| (message.destination, message.source, message.id));
-        }
-        if self.dropped.len() > 1 {
-            self.dropped.sort_unstable_by_key(|message| (message.source, message.id));
-        }
+        sort_by_key(&mut self.sent, |message| (message.source, message.id));
+        sort_by_key(&mut self.delivered, |Delivery { message, .. }| (message.destination, message.source, message.id));
+        sort_by_key(&mut self.dropped, |message| (message.source, message.id));
     }
 
     /// Clears all lists.
@@ -63,6 +74,14 @@ impl Notices {
         self.sent.clear();
         self.delivered.clear();
         self.dropped.clear();
+    }
+}
+
+/// Sorts a list of notices, which mostly is in order.
+#[inline]
+fn sort_by_key<T, K: Ord>(notices: &mut [T], key: impl Fn(&T) -> K) {
+    if notices.len() > 1 && !notices.is_sorted_by_key(&key) {
+        notices.sort_unstable_by_key(key);
     }
 }
 

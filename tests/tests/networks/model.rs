@@ -15,7 +15,7 @@ use tests::programs::{Replayed, compute, irecv, recv, send, wait};
 use tests::setup::Setup;
 use tests::strategies::{fitted, fixed_cases, grids, minimal_routings, routers, setups};
 use trgen::trace::program::Program;
-use trgen::{Cycle, Delivery, Message, Next, NodeId, Outbox, SourceError, TrGen};
+use trgen::{Cycle, Delivery, Message, Next, NodeId, Outbox, Reads, SourceError, TrGen};
 
 /// \[hops\] Length of a shortest path, from the coordinates alone.
 fn distance(setup: &Setup, from: usize, to: usize) -> u64 {
@@ -245,6 +245,8 @@ struct Bursts {
     packet_bytes: u64,
     due: Cycle,
     next_id: u64,
+    /// The notices that it reads.
+    reads: Reads,
     /// Sent notices, by source.
     sent: Vec<Vec<u64>>,
     delivered: Vec<Delivery>,
@@ -279,6 +281,10 @@ impl TrGen for Bursts {
         Ok(())
     }
 
+    fn reads(&self) -> Reads {
+        self.reads
+    }
+
     fn sent(&mut self, _: Cycle, message: &Message) {
         self.sent[message.source.index()].push(message.id);
     }
@@ -295,6 +301,15 @@ impl TrGen for Bursts {
 }
 
 fn run_bursts(setup: &Setup, bursts: u32, burst: u64, pause: u64) -> Result<Bursts, Failure> {
+    run_bursts_with(setup, (bursts, burst, pause), Reads::ALL).map(|(source, _)| source)
+}
+
+/// The same for a source that reads these notices; also the end of the run, and its digest.
+fn run_bursts_with(
+    setup: &Setup,
+    (bursts, burst, pause): (u32, u64, u64),
+    reads: Reads,
+) -> Result<(Bursts, (Cycle, u64)), Failure> {
     let mut network = setup.network();
     let mut source = Bursts {
         nodes: network.nodes(),
@@ -304,13 +319,15 @@ fn run_bursts(setup: &Setup, bursts: u32, burst: u64, pause: u64) -> Result<Burs
         packet_bytes: u64::from(setup.params.packet_phits * setup.params.phit_bytes),
         due: Cycle::FIRST,
         next_id: 0,
+        reads,
         sent: vec![Vec::new(); network.nodes()],
         delivered: Vec::new(),
     };
     let stop = AtomicBool::new(false);
     let limit = Cycle::FIRST + 1_000_000;
     let outcome = to_end(&mut Coupled::new(&mut source, &mut network, &stop), limit, &mut |_| {});
-    outcome.failure.map_or(Ok(source), Err)
+    let end = (network.clock(), network.recorder_mut().digest());
+    outcome.failure.map_or(Ok((source, end)), Err)
 }
 
 proptest! {
@@ -338,6 +355,25 @@ proptest! {
         let all: Vec<(NodeId, u64)> =
             (0..done.nodes).flat_map(|node| ids.iter().map(move |&id| (NodeId::at(node), id))).collect();
         prop_assert_eq!(arrived, all, "every message arrives once");
+    }
+
+    /// Notices that a source does not read are left out, and nothing else changes: what is refused is offered again as
+    /// soon as before.
+    #[test]
+    fn unread_notices_change_nothing(
+        mut setup in setups(20),
+        (bursts, burst, pause) in (1u32..4, 1u64..30, 1u64..200),
+        reads in (any::<bool>(), any::<bool>()).prop_map(|(sent, delivered)| Reads { sent, delivered }),
+    ) {
+        setup.params.bubble = setup.params.bubble.max(2);
+        let all = run_bursts_with(&setup, (bursts, burst, pause), Reads::ALL);
+        let some = run_bursts_with(&setup, (bursts, burst, pause), reads);
+        prop_assert!(all.is_ok() && some.is_ok(), "{:?} {:?}", all.err(), some.err());
+        let (Ok((all, all_end)), Ok((some, some_end))) = (all, some) else { return Ok(()) };
+        prop_assert_eq!(all_end, some_end);
+        prop_assert!(reads.delivered || some.delivered.is_empty());
+        prop_assert!(!reads.delivered || some.delivered == all.delivered);
+        prop_assert!(!reads.sent || some.sent == all.sent);
     }
 
     /// With one channel and one path there is no overtaking, whatever the arbitration.

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::toy::{Notices, Toy, ToyNetwork};
 use super::{End, Place, Run, Violation};
 use crate::message::Message;
-use crate::source::{Next, Outbox, TrGen};
+use crate::source::{Next, Outbox, Reads, TrGen};
 use crate::units::{Cycle, NodeId};
 
 /// When `generate` is called.
@@ -14,7 +14,7 @@ use crate::units::{Cycle, NodeId};
 pub(super) enum Drive {
     /// When `next` says, and not otherwise; idle time is skipped.
     AsAsked,
-    /// In every cycle.
+    /// In every cycle, without the notices that the source does not read.
     EveryCycle,
     /// In every cycle, twice.
     Twice,
@@ -25,7 +25,7 @@ impl Drive {
     pub(super) fn text(self) -> &'static str {
         match self {
             Self::AsAsked => "as `next` asks",
-            Self::EveryCycle => "in every cycle",
+            Self::EveryCycle => "in every cycle, with the notices that it reads",
             Self::Twice => "twice in every cycle",
         }
     }
@@ -91,12 +91,15 @@ pub(super) fn drive(
         watched.offer(now, &mut network)?;
         let Notices { sent, delivered: arrived } = network.simulate(now);
         delivered += arrived.len() as u64;
-        for message in &sent {
+        let reads = if how == Drive::EveryCycle { watched.source.reads() } else { Reads::ALL };
+        for message in sent.iter().filter(|_| reads.sent) {
             watched.source.sent(now, message);
         }
         for delivery in &arrived {
             watched.in_flight.remove(&key(&delivery.message));
-            watched.source.delivered(now, delivery);
+            if reads.delivered {
+                watched.source.delivered(now, delivery);
+            }
         }
         answer = watched.next()?;
 

@@ -1,7 +1,7 @@
 //! Several sources behind one; the id of a message encodes its source.
 
 use crate::message::{Delivery, Message};
-use crate::source::{Next, Outbox, SourceError, TrGen, Wait};
+use crate::source::{Next, Outbox, Reads, SourceError, TrGen, Wait};
 use crate::units::{Cycle, NodeId};
 
 /// A source that can tell which nodes are silent.
@@ -44,6 +44,11 @@ impl Bundle {
             true
         });
         Ok(())
+    }
+
+    /// The notices that some part reads.
+    pub(super) fn reads(&self) -> Reads {
+        self.parts.iter().map(|part| part.reads()).fold(Reads { sent: false, delivered: false }, Reads::or)
     }
 
     /// The part that generated a message.
@@ -133,6 +138,10 @@ impl TrGen for Sum {
 
     fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
         (0..self.parts.len()).try_for_each(|part| self.parts.generate(part, now, out))
+    }
+
+    fn reads(&self) -> Reads {
+        self.parts.reads()
     }
 
     fn sent(&mut self, now: Cycle, message: &Message) {

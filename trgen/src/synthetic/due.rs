@@ -31,6 +31,7 @@ impl DueNodes {
     }
 
     /// Adds an entry for a node that has none. A past cycle makes it due at once.
+    #[inline]
     pub(super) fn insert(&mut self, cycle: Cycle, node: NodeId) {
         self.entries.add(Due { cycle: cycle.0.max(self.start), node });
     }
@@ -40,18 +41,13 @@ impl DueNodes {
         self.entries.next_time().map(Cycle)
     }
 
-    /// Takes the entries of the earliest nonempty cycle up to `now`, in node order, and returns that cycle. `None` if
-    /// none is left; later insertions are then due after `now`.
-    pub(super) fn take(&mut self, now: Cycle, due: &mut Vec<NodeId>) -> Option<Cycle> {
-        due.clear();
-        let cycle = self.next().filter(|&cycle| cycle <= now);
-        self.start = self.start.max(cycle.unwrap_or(now).0.saturating_add(1));
-        cycle?;
-        while let Some(&Due { node, .. }) = self.entries.first().filter(|entry| Some(Cycle(entry.cycle)) == cycle) {
-            due.push(node);
-            self.entries.pop();
-        }
-        cycle
+    /// Takes the earliest entry up to `now`, of one cycle in node order. Later insertions are due after its cycle, or
+    /// after `now` if there is none.
+    #[inline]
+    pub(super) fn take(&mut self, now: Cycle) -> Option<(Cycle, NodeId)> {
+        let due = self.entries.pop_until(now.0);
+        self.start = self.start.max(due.map_or(now.0, |due| due.cycle).saturating_add(1));
+        due.map(|Due { cycle, node }| (Cycle(cycle), node))
     }
 }
 
@@ -77,14 +73,12 @@ mod tests {
         for node in 0..50 {
             insert(&mut calendar, &mut set, node, 0, &mut rng);
         }
-        let (mut now, mut due) = (0, Vec::new());
+        let mut now = 0;
         for _ in 0..20_000 {
             now += u64::from(below(12, &mut rng));
-            while let Some(cycle) = calendar.take(Cycle(now), &mut due) {
-                for node in due.clone() {
-                    assert_eq!(set.pop_first(), Some((cycle.0, node.0)));
-                    insert(&mut calendar, &mut set, node.0, cycle.0, &mut rng);
-                }
+            while let Some((cycle, node)) = calendar.take(Cycle(now)) {
+                assert_eq!(set.pop_first(), Some((cycle.0, node.0)));
+                insert(&mut calendar, &mut set, node.0, cycle.0, &mut rng);
             }
             let first = set.first().expect("as many entries as nodes").0;
             assert!(first > now);
@@ -95,12 +89,10 @@ mod tests {
     #[test]
     fn the_past_is_due_at_once() {
         let mut calendar = DueNodes::new();
-        let mut due = Vec::new();
-        assert_eq!(calendar.take(Cycle(100), &mut due), None);
+        assert_eq!(calendar.take(Cycle(100)), None);
         calendar.insert(Cycle(7), NodeId(1));
         assert_eq!(calendar.next(), Some(Cycle(101)));
-        assert_eq!(calendar.take(Cycle(101), &mut due), Some(Cycle(101)));
-        assert_eq!(due, [NodeId(1)]);
+        assert_eq!(calendar.take(Cycle(101)), Some((Cycle(101), NodeId(1))));
         assert_eq!(calendar.next(), None);
     }
 }

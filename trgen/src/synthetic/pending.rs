@@ -45,8 +45,6 @@ pub(super) struct PendingSends {
     calendar: DueNodes,
     /// Number of blocked nodes.
     blocked: usize,
-    /// Nodes due in one cycle; kept to reuse the allocation.
-    due: Vec<NodeId>,
 }
 
 impl PendingSends {
@@ -67,7 +65,6 @@ impl PendingSends {
             nodes: (0..count).map(node).collect(),
             calendar: DueNodes::new(),
             blocked: 0,
-            due: Vec::new(),
         }
     }
 
@@ -96,13 +93,9 @@ impl PendingSends {
 
     /// Generates the messages due up to cycle `now`.
     pub(super) fn generate(&mut self, now: Cycle, out: &mut Outbox) {
-        let mut due = std::mem::take(&mut self.due);
-        while let Some(cycle) = self.calendar.take(now, &mut due) {
-            for &id in &due {
-                self.emit(id, cycle, out);
-            }
+        while let Some((cycle, id)) = self.calendar.take(now) {
+            self.emit(id, cycle, out);
         }
-        self.due = due;
     }
 
     /// Generates one message of a node in the cycle in which it is due.

@@ -5,7 +5,7 @@
 
 use super::bundle::{Bundle, Part};
 use crate::message::{Delivery, Message};
-use crate::source::{Next, Outbox, SourceError, TrGen, Wait};
+use crate::source::{Next, Outbox, Reads, SourceError, TrGen, Wait};
 use crate::units::{Cycle, NodeId};
 
 /// Sources in turn. If the last phase has no length it never ends; otherwise the sequence repeats.
@@ -65,6 +65,10 @@ impl TrGen for Phases {
         }
         let clock = self.clock(self.current, now);
         self.parts.generate(self.current, clock, out)
+    }
+
+    fn reads(&self) -> Reads {
+        self.parts.reads()
     }
 
     fn sent(&mut self, now: Cycle, message: &Message) {

@@ -102,8 +102,6 @@ pub(super) struct Replies {
     owed: usize,
     /// Requests generated in one call.
     scratch: Outbox,
-    /// Nodes due in one cycle; kept to reuse the allocation.
-    due: Vec<NodeId>,
 }
 
 impl Replies {
@@ -139,7 +137,6 @@ impl Replies {
             blocked: 0,
             owed: 0,
             scratch: Outbox::new(count),
-            due: Vec::new(),
             requests,
         }
     }
@@ -202,11 +199,9 @@ impl TrGen for Replies {
             out.push_to_any(message);
             true
         });
-        let mut due = std::mem::take(&mut self.due);
-        while self.calendar.take(now, &mut due).is_some() {
-            due.iter().for_each(|&node| self.reply(node, now, out));
+        while let Some((_, node)) = self.calendar.take(now) {
+            self.reply(node, now, out);
         }
-        self.due = due;
         Ok(())
     }
 

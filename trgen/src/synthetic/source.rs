@@ -12,7 +12,7 @@ use crate::Geometry;
 use crate::catalog::{ErrorKind, SpecError};
 use crate::message::{Delivery, Message};
 use crate::rng::{Purpose, Stream, stream};
-use crate::source::{Next, Outbox, SourceError, TrGen, Wait, WaitCause};
+use crate::source::{Next, Outbox, Reads, SourceError, TrGen, Wait, WaitCause};
 use crate::units::{Cycle, NodeId};
 
 /// Behaviour of a node while the network does not accept its message.
@@ -155,8 +155,6 @@ pub struct Synthetic {
     rate: Option<f64>,
     /// Number of silent nodes.
     silent: usize,
-    /// Nodes due in one cycle; kept to reuse the allocation.
-    due: Vec<NodeId>,
 }
 
 impl Synthetic {
@@ -216,7 +214,6 @@ impl Synthetic {
             blocked: 0,
             blocked_cycles: 0,
             rate: None,
-            due: Vec::new(),
         };
         for node in (0..count).map(NodeId::at) {
             if !source.pattern.is_silent(node) {
@@ -279,14 +276,15 @@ impl TrGen for Synthetic {
     }
 
     fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
-        let mut due = std::mem::take(&mut self.due);
-        while let Some(cycle) = self.calendar.take(now, &mut due) {
-            for &node in &due {
-                self.emit(node, cycle, out);
-            }
+        while let Some((cycle, node)) = self.calendar.take(now) {
+            self.emit(node, cycle, out);
         }
-        self.due = due;
         Ok(())
+    }
+
+    fn reads(&self) -> Reads {
+        // An open-loop source goes on whether or not its messages have been sent.
+        Reads { sent: self.mode == Mode::Throttled, delivered: false }
     }
 
     fn sent(&mut self, now: Cycle, message: &Message) {

@@ -83,6 +83,15 @@ impl<P: Partition> Partitioned<P> {
         &mut self.parts
     }
 
+    /// The only partition, to change it; `None` if there are several.
+    #[inline]
+    pub fn only_mut(&mut self) -> Option<&mut P> {
+        match &mut self.parts[..] {
+            [only] if self.pool.is_none() => Some(only),
+            _ => None,
+        }
+    }
+
     /// True with more than one thread.
     #[must_use]
     #[inline]
@@ -122,6 +131,11 @@ impl<P: Partition> Partitioned<P> {
     pub fn cycle(&mut self, now: u64, is_worth: bool, may_go_on: bool, read: &mut impl FnMut(&mut P::Report, u64)) {
         for (part, accepted) in self.parts.iter_mut().zip(&mut self.accepted) {
             std::mem::swap(part.accepted(), accepted);
+        }
+        if let Some(part) = self.only_mut() {
+            part.begin_cycle();
+            part.end_cycle();
+            return read(part.report(), now);
         }
         if is_worth
             && let Some(pool) = &mut self.pool

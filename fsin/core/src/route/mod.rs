@@ -231,6 +231,13 @@ pub trait RoutingFunction: Debug + Send + Sync {
     /// one or more.
     fn hops(&self, at: &Visit, draw: &mut impl Draw, add: impl FnMut(Hop));
 
+    /// The ports of all [hops](Self::hops) of a packet as a mask, where these need not be listed one by one: none of
+    /// them is drawn, and all of them are [free](Hop::free).
+    #[inline(always)]
+    fn free_ports(&self, _at: &Visit) -> Option<u64> {
+        None
+    }
+
     /// The hop of a packet that has only one, if that is evident.
     #[inline(always)]
     fn only(&self, _at: &Visit, _draw: &mut impl Draw) -> Option<Hop> {

@@ -218,6 +218,11 @@ macro_rules! functions {
             }
 
             #[inline(always)]
+            fn free_ports(&self, at: &Visit) -> Option<u64> {
+                match self { $(Self::$variant(function) => function.free_ports(at),)+ }
+            }
+
+            #[inline(always)]
             fn only(&self, at: &Visit, draw: &mut impl Draw) -> Option<Hop> {
                 match self { $(Self::$variant(function) => function.only(at, draw),)+ }
             }

@@ -72,6 +72,30 @@ enum Up {
     Drawn,
 }
 
+/// The position of a switch in a tree.
+#[derive(Debug)]
+struct Position {
+    stand: Stand,
+    /// Its ports, those that lead down first.
+    ports: Box<[u8]>,
+    /// Those that lead up, as a mask; `None` if they do not fit in a word.
+    up: Option<u64>,
+}
+
+impl Position {
+    fn new(stand: Stand, port: impl Fn(usize) -> Port) -> Self {
+        let down = stand.children * stand.strands;
+        let ports: Box<[u8]> = (0..(down + stand.parents) as usize).map(|place| port(place).0).collect();
+        let up = ports[down as usize..].iter().try_fold(0, |mask, &port| Some(mask | bit_of(port)?));
+        Self { stand, ports, up }
+    }
+}
+
+/// A port as a mask, if it fits in a word.
+const fn bit_of(port: u8) -> Option<u64> {
+    1u64.checked_shl(port as u32)
+}
+
 /// Routes of a tree.
 #[derive(Debug)]
 pub struct Tree {
@@ -81,8 +105,8 @@ pub struct Tree {
     is_fat: bool,
     /// Number of channels of which a packet keeps one.
     lanes: u32,
-    /// By switch: its position, and its ports, those that lead down first.
-    positions: Vec<(Stand, Box<[u8]>)>,
+    /// By switch: its position.
+    positions: Vec<Position>,
     /// The specification.
     spec: String,
 }
@@ -90,12 +114,9 @@ pub struct Tree {
 impl Tree {
     fn build(build: &Build<'_>, up: Up) -> Result<Function, SpecError> {
         let (plan, fabric) = (planned::<Plan>(build.topology)?, fabric(build.topology)?);
-        let positions = (fabric.endpoints()..fabric.nodes()).map(NodeId::at).map(|switch| {
-            let stand = plan.stand(switch);
-            let places = stand.children * stand.strands + stand.parents;
-            let ports = (0..places as usize).map(|place| fabric.port(switch, place));
-            (stand, ports.map(|Port(number)| number).collect())
-        });
+        let positions = (fabric.endpoints()..fabric.nodes())
+            .map(NodeId::at)
+            .map(|switch| Position::new(plan.stand(switch), |place| fabric.port(switch, place)));
         Ok(Function::Tree(Self {
             up,
             positions: positions.collect(),
@@ -118,7 +139,7 @@ impl RoutingFunction for Tree {
 
     #[inline]
     fn hops(&self, at: &Visit, draw: &mut impl Draw, mut add: impl FnMut(Hop)) {
-        let (stand, ports) = &self.positions[at.here];
+        let Position { stand, ports, .. } = &self.positions[at.here];
         let below = at.destination.wrapping_sub(stand.subtree * stand.span);
         let is_below = below < stand.span;
         let (first, count) = match is_below {
@@ -144,6 +165,17 @@ impl RoutingFunction for Tree {
         }
     }
 
+    #[inline(always)]
+    fn free_ports(&self, at: &Visit) -> Option<u64> {
+        let Position { stand, ports, up } = &self.positions[at.here];
+        let below = at.destination.wrapping_sub(stand.subtree * stand.span);
+        match self.up {
+            Up::Any if below >= stand.span => *up,
+            Up::Any if stand.strands == 1 => bit_of(ports[(below / stand.child_span) as usize]),
+            _ => None,
+        }
+    }
+
     /// A tree of the same kind of fewer levels and links: the order of channels by level is the same.
     fn specimens(&self) -> Option<Vec<(String, usize)>> {
         let (kind, words) = self.spec.split_once(':')?;
@@ -155,5 +187,32 @@ impl RoutingFunction for Tree {
         links.iter_mut().zip(least).for_each(|(size, least)| *size = least.min(*size));
         let sizes: Vec<String> = sizes.iter().map(u32::to_string).collect();
         Some(vec![(format!("{kind}:{}", sizes.join(",")), 2)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ByKey;
+    use super::*;
+    use crate::topology::parse;
+
+    #[test]
+    fn free_ports_are_those_of_the_hops() {
+        for (spec, is_complete) in [("fattree:4,3", true), ("thintree:4,2,2", true), ("slimtree:4,2,2", false)] {
+            let topology = parse(spec, 2).unwrap();
+            let endpoints = topology.endpoints();
+            let mut known = 0;
+            let function = Tree::build(&Build::new(&ADAPTIVE, &*topology, 1, ADAPTIVE.policy), Up::Any).unwrap();
+            let pairs = (0..topology.nodes() - endpoints).flat_map(|here| (0..endpoints).map(move |to| (here, to)));
+            for (here, to) in pairs.clone() {
+                let at = Visit { source: 0, destination: to as u32, first: 0, here, home: 0, phase: 0 };
+                let mut ports = 0;
+                function.hops(&at, &mut ByKey(0), |hop| ports |= 1 << hop.port);
+                let free = function.free_ports(&at);
+                assert!(free.is_none_or(|free| free == ports), "{spec} {at:?}");
+                known += usize::from(free.is_some());
+            }
+            assert!(known > 0 && (known == pairs.count()) == is_complete, "{spec}: {known}");
+        }
     }
 }

@@ -113,15 +113,21 @@ impl Default for Distribution {
 
 impl Distribution {
     /// Adds a value.
-    #[inline]
+    #[inline(always)]
     pub fn record(&mut self, value: u64) {
         self.moments.record(value);
         match self.small.get_mut(value as usize) {
             Some(count) => *count += 1,
-            // Not `saturating_record`: that function clamps to the present range, which here is the range of an empty
-            // histogram.
-            None => self.large.record(value).expect("an auto-resizing histogram takes every value"),
+            None => self.record_large(value),
         }
+    }
+
+    /// Counts a value that is not [`SMALL`].
+    #[cold]
+    fn record_large(&mut self, value: u64) {
+        // Not `saturating_record`: that function clamps to the present range, which here is the range of an empty
+        // histogram.
+        self.large.record(value).expect("an auto-resizing histogram takes every value");
     }
 
     /// Adds a value `count` times.

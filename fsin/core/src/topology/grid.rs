@@ -203,20 +203,25 @@ impl Topology for Grid {
     fn offsets(&self, from: NodeId, to: NodeId, positive: &mut dyn FnMut(usize) -> bool) -> Offsets {
         let mut offsets = [0i16; MAX_DIMENSIONS];
         let (mut from, mut to) = (from.0, to.0);
-        for (dimension, size) in self.sizes.iter().enumerate().take(MAX_DIMENSIONS) {
+        let (last, has_two_ways) = (self.sizes.len() - 1, self.ways > 1);
+        for (dimension, (size, offset)) in self.sizes.iter().zip(&mut offsets).enumerate() {
             let (here, there);
-            ((here, from), (there, to)) = (size.split(from), size.split(to));
+            // What is left after the other dimensions is the coordinate in the last one.
+            ((here, from), (there, to)) = match dimension == last {
+                true => ((from, 0), (to, 0)),
+                false => (size.split(from), size.split(to)),
+            };
             let (ahead, size) = (there as i32 - here as i32, size.number() as i32);
             let hops = if !self.wraps {
                 ahead
             } else {
                 let up = if ahead < 0 { ahead + size } else { ahead };
                 // Unpredictable, so computed without a branch. All bits are set if the shorter direction is down.
-                let down = if self.ways > 1 { (size - 2 * up) >> 31 } else { 0 };
-                let is_tie = self.ways > 1 && 2 * up == size;
+                let down = if has_two_ways { (size - 2 * up) >> 31 } else { 0 };
+                let is_tie = has_two_ways && 2 * up == size;
                 if is_tie && !positive(dimension) { up - size } else { up - (size & down) }
             };
-            offsets[dimension] = hops as i16;
+            *offset = hops as i16;
         }
         offsets
     }

@@ -36,7 +36,7 @@ use crate::catalog::{Component, ErrorKind, SpecError};
 use crate::message::{Delivery, Message};
 use crate::phrase;
 use crate::rng::{Purpose, mix2};
-use crate::source::{Next, Outbox, SourceError, TrGen, Wait};
+use crate::source::{Next, Outbox, Reads, SourceError, TrGen, Wait};
 use crate::synthetic::expr::{self, Expr};
 use crate::units::{Cycle, NodeId};
 
@@ -542,6 +542,10 @@ impl TrGen for Traffic {
 
     fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
         self.source_mut().generate(now, out)
+    }
+
+    fn reads(&self) -> Reads {
+        self.source().reads()
     }
 
     fn sent(&mut self, now: Cycle, message: &Message) {

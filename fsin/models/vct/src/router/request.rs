@@ -336,8 +336,9 @@ impl<L: Layout> RouteRules<L> {
 
     /// False if dead links leave no route from one node to another.
     #[must_use]
+    #[inline]
     pub fn reaches(&self, topology: &dyn Topology, from: NodeId, to: NodeId) -> bool {
-        self.parts.get(from.index()) == self.parts.get(to.index())
+        (self.parts.is_empty() || self.parts.get(from.index()) == self.parts.get(to.index()))
             && self.reachability.as_ref().is_none_or(|reachability| reachability.reaches(topology, from, to))
     }
 

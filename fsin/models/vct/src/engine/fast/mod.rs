@@ -232,6 +232,9 @@ struct Fast<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> 
     control: Option<GlobalControl>,
     /// The rules after failures and repairs of links.
     reconfiguration: Reconfiguration<RouteRules<L>>,
+    /// True if nothing at the beginning of a cycle can keep a message from being sent: neither congestion control nor a
+    /// change of links.
+    may_send_at_once: bool,
     /// Whether the direction of a message was drawn since states were compared last; `None` if they never were.
     has_drawn: Option<bool>,
     /// True if a deadlock was found in the cycle at which the clock stands. That cycle is over.
@@ -261,6 +264,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
             parts: Partitioned::new(division, parts),
             worth,
             whole: Whole::new(endpoints),
+            may_send_at_once: control.is_none() && !reconfiguration.is_planned(),
             control,
             reconfiguration,
             has_drawn: None,
@@ -280,6 +284,10 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         // The watchdog cannot fire in this cycle, whatever its remainder does.
         let is_watched_over = now.saturating_sub(self.whole.moves_until) < self.rules.watchdog_cycles;
         let (whole, may_go_on) = (&mut self.whole, self.rules.tail > 0 && is_watched_over);
+        match notices.reads.sent {
+            true => notices.sent.append(&mut whole.sent_at_once),
+            false => whole.sent_at_once.clear(),
+        }
         self.parts.cycle(now, is_worth, may_go_on, &mut |report, now| whole.read(report, now, notices));
     }
 
@@ -370,13 +378,24 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Engine 
             self.whole.moves_until = self.clock;
         }
         let slot = self.whole.messages.accept(message, packets, 0, now, ());
-        self.whole.unsent[source] += 1;
-        let (part, node) = self.parts.division().place_of(source);
         if self.has_drawn == Some(false) {
             self.has_drawn = Some(self.rules.draws_direction(message.source, message.destination));
         }
-        self.parts.accept(part, (node as u32, Unsent::new(slot, &message, packets, now)));
         self.whole.work += 1;
+        let unsent = Unsent::new(slot, &message, packets, now);
+        if self.may_send_at_once
+            && let Some(part) = self.parts.only_mut()
+        {
+            if part.accept_now(self.clock, source as u32, &unsent) {
+                self.whole.messages.sent_at_once(slot);
+                self.whole.sent_at_once.push(message);
+                return Injected::Accepted;
+            }
+        } else {
+            let (part, node) = self.parts.division().place_of(source);
+            self.parts.accept(part, (node as u32, unsent));
+        }
+        self.whole.unsent[source] += 1;
         Injected::Accepted
     }
 
@@ -446,8 +465,11 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Engine 
         if had_draws != Some(false) || self.has_failed || self.parts.accepted().iter().any(|new| !new.is_empty()) {
             return false;
         }
-        let Whole { messages, unsent, in_network, work, moves_until } = &self.whole;
+        let Whole { messages, unsent, sent_at_once, in_network, work, moves_until } = &self.whole;
         let [part] = self.parts.parts() else { return false };
+        if !sent_at_once.is_empty() {
+            return false;
+        }
         into.put(*in_network);
         into.put(*work as u64);
         into.put_time(Cycle(*moves_until));

@@ -159,7 +159,8 @@ pub(super) struct Works<L, M: Mask, const D: usize, const Q: usize, const P: usi
     pub(super) report: Report,
     /// \[packets\] Headers that crossed each link, by node and port; empty unless link statistics are enabled.
     crossed: Vec<u64>,
-    /// True if headers leave more records than routers need, for link statistics or for the rules.
+    /// True if headers leave more records than routers need, for link statistics or for the rules. Where heads of
+    /// switches compare space, that is usual, and they are not watched for it.
     is_watched: bool,
 }
 
@@ -233,7 +234,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             outbox: (0..parts).map(|_| Mail::new()).collect(),
             report: Report::default(),
             crossed: Vec::new(),
-            is_watched: rules.compares_space
+            is_watched: (rules.compares_space && !rules.layout.is_switched())
                 || rules.keeps_moves
                 || rules.inject == Inject::Serial
                 || rules.is_paced
@@ -436,17 +437,25 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Partiti
     fn begin_cycle(&mut self) {
         let (routers, works) = (&mut self.routers[..], &mut self.works);
         works.begin_cycle();
-        works.send_all(routers);
+        if !(works.accepted.is_empty() && works.sending.is_empty()) {
+            works.send_all(routers);
+        }
         works.receive_all();
     }
 
     /// Simulates the rest of the cycle: steps 2 to 4.
     fn end_cycle(&mut self) {
         let (routers, works) = (&mut self.routers[..], &mut self.works);
-        works.open_mail(routers);
+        if !works.border.is_empty() {
+            works.open_mail(routers);
+        }
         works.enter_all(routers);
-        works.fill_all(routers);
-        works.wake_dozing(routers);
+        if !works.injecting.is_empty() {
+            works.fill_all(routers);
+        }
+        if works.rules.requests.masks_space() {
+            works.wake_dozing(routers);
+        }
         works.decide_all(routers);
         works.leave_all(routers);
         works.report.work = works.work();

@@ -460,6 +460,8 @@ pub(super) struct Sender {
     pub(super) key: u64,
     /// Messages with packets that have not entered a source buffer yet.
     pub(super) waiting: Chain,
+    /// \[cycle\] The last cycle in which the interface sent a packet, or found no room for one.
+    pub(super) tried: u64,
     /// True if the node is in the list of interfaces that may have something to send.
     pub(super) is_sending: bool,
 }

@@ -1,6 +1,6 @@
 //! Network-wide state, updated from the partitions' reports.
 
-use trgen::Cycle;
+use trgen::{Cycle, Message};
 
 use super::part::Report;
 use fsin_core::messages::Messages;
@@ -12,6 +12,8 @@ pub(super) struct Whole {
     pub(super) messages: Messages,
     /// \[messages\] By endpoint: messages at its interface.
     pub(super) unsent: Vec<u32>,
+    /// Messages of the cycle at which the clock stands that have been sent already.
+    pub(super) sent_at_once: Vec<Message>,
     /// \[packets\] Packets whose header has left its injection queue and whose tail has not been ejected.
     pub(super) in_network: u64,
     /// Number of work items of the next cycle.
@@ -26,6 +28,7 @@ impl Whole {
         Self {
             messages: Messages::new(endpoints),
             unsent: vec![0; endpoints],
+            sent_at_once: Vec::new(),
             in_network: 0,
             work: 0,
             moves_until: Cycle::FIRST.0,

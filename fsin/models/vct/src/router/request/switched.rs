@@ -154,23 +154,34 @@ impl<L: Layout> RouteRules<L> {
     }
 
     /// The candidate output channels of a head that compares free space, as a mask.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn space_candidates(&self, head: &Head<'_>) -> u64 {
-        let mut outputs = 0;
-        if let Some(function) = self.function.as_deref() {
-            function.candidates(&visit(head), |candidate| {
-                outputs |= u64::from(candidate.vcs) << (candidate.port.index() * self.layout.vcs());
-            });
+        let Some(function) = self.function.as_deref() else { return 0 };
+        let (visit, layout) = (visit(head), self.layout);
+        match function.free_ports(&visit) {
+            Some(ports) if layout.vcs() == 1 => ports,
+            Some(ports) => outputs_of(ports).fold(0, |outputs, port| outputs | layout.channels(port)),
+            None => {
+                let mut outputs = 0;
+                function.candidates(&visit, |Candidate { port, vcs, .. }| {
+                    outputs |= u64::from(vcs) << (port.index() * layout.vcs());
+                });
+                outputs
+            }
         }
-        outputs
     }
 
     /// The output that a head requests among channels with equal free space (a mask of at least one).
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn draw_of_equals(&self, head: &Head<'_>, outputs: u64) -> usize {
         let key = tie_key(head);
-        let drawn = |&output: &usize| mix2(tie_breaker_of(key, self.layout.channel(output)), head.now);
-        outputs_of(outputs).min_by_key(drawn).unwrap_or_default()
+        let mut least = (u64::MAX, outputs.trailing_zeros() as usize);
+        for output in outputs_of(outputs) {
+            let drawn = mix2(tie_breaker_of(key, self.layout.channel(output)), head.now);
+            // Unpredictable, so computed without a branch.
+            least = if drawn < least.0 { (drawn, output) } else { least };
+        }
+        least.1
     }
 
     /// The channel of a candidate that is drawn before its state is examined, if that channel passes.

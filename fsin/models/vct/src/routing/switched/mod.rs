@@ -280,6 +280,18 @@ impl RoutingFunction {
         }
     }
 
+    /// The ports of all candidates of a packet as a mask, where these need not be listed one by one: it may take any
+    /// channel of them, and they have the same tier.
+    #[inline(always)]
+    #[must_use]
+    pub fn free_ports(&self, visit: &Visit<'_>) -> Option<u64> {
+        match self.at_an_end(visit) {
+            Ok(candidate) => (candidate.vcs == self.all).then_some(1 << candidate.port.index()),
+            Err(_) if self.keeps != Keeps::Never || self.has_bubble || self.is_undecided(visit.state) => None,
+            Err(home) => self.function.free_ports(&self.visit(visit, home, self.phase(visit.state))),
+        }
+    }
+
     /// As [`candidates`](Self::candidates), for a packet that is known to have no
     /// [single candidate](Self::single_candidate).
     #[inline]

@@ -372,6 +372,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         if self.is_watched {
             self.record_departure(left, handle, next);
         } else {
+            if self.rules.layout.is_switched() && self.rules.compares_space {
+                self.record_space(left);
+            }
             self.crossing.add(self.clock + self.rules.tail, left);
         }
         if next < self.own {
@@ -399,6 +402,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     fn record_departure(&mut self, left: Left, handle: u32, next: u32) {
         let Left { node, output, input, .. } = left;
         let (output, input) = (usize::from(output), usize::from(input));
+        if self.rules.compares_space {
+            self.record_space(left);
+        }
         match self.pacing.is_some() {
             true => self.cross_paced(left, handle, next),
             false => self.crossing.add(self.clock + self.rules.tail, left),
@@ -409,10 +415,22 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         if let Some(crossed) = self.crossed.get_mut(self.rules.place(node, self.rules.port_of(output))) {
             *crossed += 1;
         }
-        if let Some(ahead) = self.ahead.get_mut(node as usize * Q + output) {
-            ahead.sent = self.clock;
-        }
         self.record_leaving(node, input);
+    }
+
+    /// Records what a header takes of the space ahead, and what it gives of that ahead of the upstream node.
+    #[inline(always)]
+    fn record_space(&mut self, Left { node, behind, output, input }: Left) {
+        self.ahead[node as usize * Q + usize::from(output)].sent = self.clock;
+        self.record_space_behind(behind, input.into());
+    }
+
+    /// Records that a header begins to leave a transit queue, where its upstream node is in this partition.
+    #[inline(always)]
+    fn record_space_behind(&mut self, behind: u32, input: usize) {
+        if input < self.rules.outputs() && behind < self.own {
+            self.ahead[behind as usize * Q + input].departed = self.clock;
+        }
     }
 
     /// Records the damage of a packet whose header leaves a node in this cycle, if its link is dead when it comes off.
@@ -443,6 +461,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             self.record_leaving(node, input);
             last = self.last_ejected(input, handle);
         }
+        if (self.rules.layout.is_switched() || self.is_watched) && self.rules.compares_space {
+            self.record_space_behind(behind, input);
+        }
         self.ring.add(last, Event::Consumed { node, behind, input: input as u16, packet: handle });
         if input < self.rules.outputs() {
             self.notify_remote_sender(behind, input);
@@ -450,26 +471,15 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.moves_until(last);
     }
 
-    /// Records that a header begins to leave a queue, and notifies the upstream sender of a transit queue, where the
-    /// rules need it.
+    /// Records that a header begins to leave a queue, where the rules need it.
     #[inline(never)]
     fn record_leaving(&mut self, node: u32, input: usize) {
         if let Some(moves) = self.moves.get_mut(node as usize * Q + input) {
             moves.departed = Stamp::new(self.clock);
         }
-        if input >= self.rules.outputs() {
-            // The packet that waits for room in this injection queue may follow.
-            if self.rules.inject == Inject::Serial {
-                self.wake_buffers(node);
-            }
-            return;
-        }
-        if !self.rules.compares_space {
-            return;
-        }
-        let behind = self.gates[self.rules.place(node, self.rules.port_of(input))].upstream;
-        if behind < self.own {
-            self.ahead[behind as usize * Q + input].departed = self.clock;
+        // The packet that waits for room in this injection queue may follow.
+        if input >= self.rules.outputs() && self.rules.inject == Inject::Serial {
+            self.wake_buffers(node);
         }
     }
 

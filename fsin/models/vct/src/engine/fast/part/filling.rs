@@ -9,6 +9,7 @@ use crate::router::layout::Layout;
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
     /// Step 1: puts a packet into a source buffer of a node. If step 2 would move it to the injection queue in this
     /// cycle, it goes there at once.
+    #[inline(always)]
     pub(super) fn buffer(&mut self, router: &mut Router<M, Q, P>, node: u32, injector: usize, packet: Packet<D>) {
         let handle = self.packets.store(packet);
         let input = self.rules.outputs() + injector;

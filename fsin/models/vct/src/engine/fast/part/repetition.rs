@@ -123,7 +123,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
         }
         works.gates.iter().for_each(|gate| gate.write_state(into));
         works.endpoints.iter().for_each(|endpoint: &Endpoint<M>| endpoint.write_state(into));
-        for &Sender { sequence: _, key: _, waiting, is_sending } in &works.senders {
+        for &Sender { sequence: _, key: _, waiting, tried: _, is_sending } in &works.senders {
             into.put(is_sending.into());
             let all: Vec<&Waiting> = waiting.all(&works.unsent).collect();
             put_all(into, all.into_iter(), |into, waiting| {

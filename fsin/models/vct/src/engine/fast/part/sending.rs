@@ -5,15 +5,23 @@ use trgen::NodeId;
 use super::super::chain::{Chain, NONE};
 use super::super::mask::Mask;
 use super::super::state::{Packet, Router, Sender, Waiting};
-use super::Works;
+use super::{Part, Works};
 use crate::engine::messages::{Slot, Unsent};
 use crate::router::layout::Layout;
 use crate::router::request::{injector_key, packet_key, source_key};
 use crate::router::{Inject, Injection, SourceQueue};
 
+impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L, M, D, Q, P> {
+    /// Begins step 1 of cycle `now` for a message that is accepted before it: [`Works::accept`].
+    pub(in crate::engine::fast) fn accept_now(&mut self, now: u64, node: u32, message: &Unsent) -> bool {
+        self.works.clock = now;
+        self.works.accept(&mut self.routers, node, message)
+    }
+}
+
 impl Sender {
     pub(super) const fn new(seed: u64, node: NodeId) -> Self {
-        Self { sequence: 0, key: source_key(seed, node), waiting: Chain::EMPTY, is_sending: false }
+        Self { sequence: 0, key: source_key(seed, node), waiting: Chain::EMPTY, tried: 0, is_sending: false }
     }
 }
 
@@ -25,25 +33,22 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         unsent + self.in_lanes(node) + self.buffered(node)
     }
 
-    /// Puts the messages that were accepted since the last cycle into the interfaces of their nodes.
-    fn enter_messages(&mut self) {
-        for index in 0..self.accepted.len() {
-            let (node, message) = self.accepted[index];
-            if self.lanes.is_empty() {
-                let waiting = self.unsent.store(Waiting { next: NONE, message });
-                self.senders[node as usize].waiting.push(&mut self.unsent, waiting);
-            } else {
-                self.enter_lane(node, message);
-            }
-            self.wake_sender(node);
+    /// Puts a message behind the others at the interface of its node.
+    fn enter_message(&mut self, node: u32, message: Unsent) {
+        if self.lanes.is_empty() {
+            let waiting = self.unsent.store(Waiting { next: NONE, message });
+            self.senders[node as usize].waiting.push(&mut self.unsent, waiting);
+        } else {
+            self.enter_lane(node, message);
         }
-        self.accepted.clear();
     }
 
     /// Puts messages into the interfaces of their nodes before the next cycle.
     pub(in crate::engine::fast) fn enter_now(&mut self, accepted: &mut Vec<(u32, Unsent)>) {
-        self.accepted.append(accepted);
-        self.enter_messages();
+        for (node, message) in accepted.drain(..) {
+            self.enter_message(node, message);
+            self.wake_sender(node);
+        }
     }
 
     /// Removes the messages from interfaces that are lost at their nodes, and returns them with these.
@@ -82,10 +87,16 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// Step 1: scheduled interfaces put packets into source buffers.
+    /// Step 1: new messages and scheduled interfaces put packets into source buffers.
     #[inline(never)]
     pub(super) fn send_all(&mut self, routers: &mut [Router<M, Q, P>]) {
-        self.enter_messages();
+        let mut accepted = std::mem::take(&mut self.accepted);
+        for (node, message) in accepted.drain(..) {
+            if self.accept(routers, node, &message) {
+                self.report.sent.push(message.slot);
+            }
+        }
+        self.accepted = accepted;
         if self.is_stopped {
             return;
         }
@@ -94,43 +105,80 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         for index in 0..count {
             let node = self.sending[index];
             self.senders[node as usize].is_sending = false;
-            self.generate(&mut routers[node as usize], node);
+            self.send_next(&mut routers[node as usize], node);
         }
         self.sending.drain(..count);
     }
 
-    /// Puts one packet of the front message into an injector's source buffer if it fits, or straight into the injection
-    /// queue.
+    /// Gives a message to the interface of its node, which sends a packet of it at once if it is idle and has room.
+    /// Returns true if that was all of the message.
     #[inline(always)]
-    fn generate(&mut self, router: &mut Router<M, Q, P>, node: u32) {
-        let rules = &self.rules;
-        let Sender { sequence, key, waiting, .. } = self.senders[node as usize];
+    fn accept(&mut self, routers: &mut [Router<M, Q, P>], node: u32, message: &Unsent) -> bool {
+        let Sender { waiting, tried, is_sending, .. } = self.senders[node as usize];
+        let is_idle = waiting.is_empty() && !is_sending && tried != self.clock;
+        if !is_idle || !self.lanes.is_empty() || self.is_stopped {
+            self.enter_message(node, *message);
+            self.wake_sender(node);
+            return false;
+        }
+        if !self.send_packet(&mut routers[node as usize], node, message) {
+            self.enter_message(node, *message);
+            return false;
+        }
+        let rest = message.rest();
+        if let Some(rest) = rest {
+            self.enter_message(node, rest);
+            self.wake_sender(node);
+        }
+        rest.is_none()
+    }
+
+    /// Sends a packet of the front message of a scheduled interface, unless it has sent one in this cycle.
+    #[inline(always)]
+    fn send_next(&mut self, router: &mut Router<M, Q, P>, node: u32) {
+        let Sender { waiting, tried, .. } = self.senders[node as usize];
         if waiting.is_empty() {
             return self.send_from_lanes(router, node);
         }
+        if tried == self.clock {
+            return self.wake_sender(node);
+        }
         let message = self.unsent[waiting.first()].message;
-        let (source, key) = (NodeId(self.first + node), packet_key(key, sequence));
-        let route = |key| rules.requests.route(&*rules.topology, source, message.destination, key);
-        let (injector, draws) = self.injector_of(router, node, &message, key);
+        if self.send_packet(router, node, &message) {
+            self.sent(node, message.slot, message.packets - 1);
+        }
+    }
+
+    /// Puts one packet of a message into an injector's source buffer if it fits, or straight into the injection queue,
+    /// and returns true. Otherwise schedules the interface for the time when it may fit.
+    #[inline(never)]
+    fn send_packet(&mut self, router: &mut Router<M, Q, P>, node: u32, message: &Unsent) -> bool {
+        let rules = &self.rules;
+        let sender = &mut self.senders[node as usize];
+        let (source, sequence, key) =
+            (NodeId(self.first + node), sender.sequence, packet_key(sender.key, sender.sequence));
+        sender.tried = self.clock;
+        let (injector, draws) = self.injector_of(router, node, message, key);
         if !self.buffer_has_room(node as usize, injector) {
-            if self.tries_again(router, node, &message, (key, draws)) {
+            if self.tries_again(router, node, message, (key, draws)) {
                 self.wake_sender(node);
             } else {
                 self.endpoints[node as usize].held_up = true;
             }
-            return;
+            return false;
         }
         let offsets = match rules.layout.is_switched() {
             true => [0; D],
             false => {
-                let route = route(key);
+                let route = rules.requests.route(&*rules.topology, source, message.destination, key);
                 std::array::from_fn(|dimension| route[dimension])
             }
         };
-        let packet = self.packet(node, &message, (key, sequence), offsets);
+        let packet = self.packet(node, message, (key, sequence), offsets);
         self.buffer(router, node, injector, packet);
         self.report.injected += 1;
-        self.sent(node, message.slot, message.packets - 1);
+        self.senders[node as usize].sequence += 1;
+        true
     }
 
     /// The injector of the next packet of a message, and how many directions were drawn to choose it, the most if it depends on
@@ -196,7 +244,6 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     #[inline(always)]
     fn sent(&mut self, node: u32, slot: Slot, left: u64) {
         let sender = &mut self.senders[node as usize];
-        sender.sequence += 1;
         let front = sender.waiting.first();
         self.unsent[front].message.packets = left;
         if left == 0 {

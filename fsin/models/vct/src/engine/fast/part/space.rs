@@ -55,7 +55,10 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             self.sleep_until_opening(node, input, candidates);
             return None;
         }
-        let Comparison { roomiest, gap, .. } = self.compare(router, node, candidates);
+        if candidates.is_power_of_two() {
+            return Some(candidates.trailing_zeros() as usize);
+        }
+        let &Comparison { roomiest, gap, .. } = self.compare(router, node, candidates);
         let asked = match roomiest & (roomiest - 1) {
             0 => roomiest.trailing_zeros() as usize,
             _ => {
@@ -100,15 +103,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
 
     /// Compares the free space behind the candidate channels of a head at a node, of which one is open.
     #[inline(always)]
-    fn compare(&mut self, router: &Router<M, Q, P>, node: u32, candidates: u64) -> Comparison {
+    fn compare(&mut self, router: &Router<M, Q, P>, node: u32, candidates: u64) -> &Comparison {
         let place = self.rules.port_of(candidates.trailing_zeros() as usize);
-        let kept = self.comparisons[place];
-        if kept.candidates == candidates && kept.node == node && kept.clock == self.clock {
-            return kept;
+        let kept = &self.comparisons[place];
+        if (kept.candidates, kept.node, kept.clock) != (candidates, node, self.clock) {
+            self.comparisons[place] = self.compare_now(router, node, candidates);
         }
-        let comparison = self.compare_now(router, node, candidates);
-        self.comparisons[place] = comparison;
-        comparison
+        &self.comparisons[place]
     }
 
     /// As [`compare`](Self::compare), anew.
