@@ -298,7 +298,7 @@ fn sizes_have_units_everywhere() {
         assert_eq!(digest(&format!("{base} {with}")), digest(&format!("{base} {without}")), "{with}");
     }
     // Values of a sweep are numbers; equal ones are one.
-    done(&run(path, "sweep --network flow --topology star:4 --kernel ring --packet-bytes 1KiB,4KiB -o swept -q"));
+    done(&run(path, "sweep --network flow --topology star:4 --kernel all-to-all --packet-bytes 1KiB,4KiB -o swept -q"));
     let csv = fs::read_to_string(path.join("swept/results.csv")).unwrap();
     assert!(csv.contains(",1024,") && csv.contains(",4096,") && !csv.contains("KiB"), "{csv}");
     // What is no size is refused with one that is.
