@@ -232,7 +232,7 @@ impl<X> Messages<X> {
         lost == 0
     }
 
-    /// Reports the delivery of a message in cycle `at`.
+    /// Reports the delivery, in cycle `at`, of a message of which all packets have arrived.
     #[inline(always)]
     pub fn deliver(&mut self, slot: u32, at: Cycle, notices: &mut Notices) {
         let underway = &mut self.underway[slot];

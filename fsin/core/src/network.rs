@@ -205,10 +205,10 @@ pub trait Network: Send {
     /// on. All nodes take them at first. What a node has begun to take, it takes to its end.
     fn admit(&mut self, _node: NodeId, _admits: bool) {}
 
-    /// Simulates up to the beginning of cycle `until`, or to the end of the first cycle that has notices, whichever
-    /// comes first. An empty network skips to `until`. After about [`STEPS`] steps, cycles or events, returns at the
-    /// end of any cycle, so that a run can be watched and stopped at a cost that does not depend on the length of a
-    /// cycle.
+    /// Simulates up to the beginning of cycle `until`, or to the end of the first cycle that has notices which are
+    /// [read](Notices::reads), whichever comes first. An empty network skips to `until`. After about [`STEPS`] steps,
+    /// cycles or events, returns at the end of any cycle, so that a run can be watched and stopped at a cost that does
+    /// not depend on the length of a cycle.
     ///
     /// # Errors
     /// A state in which the network cannot go on: a deadlock, or packets that multiply without end.

@@ -7,7 +7,8 @@
 //!
 //! # A cycle
 //! 1. Interfaces that may have something to send put a packet into a source buffer, or into the injection queue if the
-//!    packet would leave the buffer in this cycle.
+//!    packet would leave the buffer in this cycle. An idle one does so when it accepts a message, before the cycle
+//!    begins, where nothing can stop it then.
 //! 2. Headers that crossed a link in the previous cycle enter their queues. Source buffers that may have something to
 //!    move fill their injection queues.
 //! 3. At nodes where something may have changed, route computation for heads that are awake and allocation of outputs
