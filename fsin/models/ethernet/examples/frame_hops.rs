@@ -100,7 +100,7 @@ impl TrGen for AtOnce {
 fn transfer(senders: u32, rate: u64, bytes: u64) -> Result<u64, Box<dyn std::error::Error>> {
     let topology = topology::parse("fattree:16,1", 2)?;
     let params = Params { forwarding: Forwarding::Static, link_rate: rate, ..Params::default() };
-    let mut network = fast::build(&*topology, params)?;
+    let mut network = fast::build(&*topology, params, 1)?;
     let message = |id: u32| Message { id: id.into(), source: NodeId(id), destination: NodeId(15), bytes, class: 0 };
     let mut source = AtOnce { nodes: 16, messages: (0..senders).map(message).collect() };
     let stop = AtomicBool::new(false);
@@ -134,7 +134,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let params = params(name);
         let bits = 8 * (bytes.max(43) + params.frames_of(bytes) * 41);
         let period = (bits as f64 * 1e12 / params.link_rate as f64 / load) as u64;
-        let mut network = fast::build(&*topology, params)?;
+        let mut network = fast::build(&*topology, params, 1)?;
         let begun = ProcessTime::now();
         run(&mut *network, bytes, period, microseconds * 1_000_000)?;
         let seconds = begun.elapsed().as_secs_f64();

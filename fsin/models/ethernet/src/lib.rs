@@ -86,7 +86,8 @@ pub trait Ethernet: Network {
     fn copies_in_flight(&self) -> u64;
 
     /// Shows all frames at these places to an observer from now on. Transmissions of frames that are waiting already
-    /// may be missing.
+    /// may be missing. A network on several threads shows those at hosts only, of which this one is not to be had:
+    /// [`captured`](fsin_core::family::NetworkSpec::captured) refuses it.
     fn capture(&mut self, places: &[Place], observer: Box<dyn Capture>);
 }
 
