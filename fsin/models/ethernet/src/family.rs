@@ -253,9 +253,8 @@ impl NetworkSpec for Spec {
         places.iter().try_for_each(|&place| self.check_place(place))?;
         if self.threads > 1 {
             let what = phrase![
-                "frames are captured in one order, and ",
                 ["threads" => self.threads],
-                " simulate switches ahead of hosts"
+                ": frames are captured in one order, and threads simulate switches ahead of hosts"
             ];
             return Err(SpecError::new(ErrorKind::Conflict, what, phrase!["use ", ["threads" => 1]]).of("threads"));
         }

@@ -42,7 +42,7 @@ use side::HostSide;
 use state::{Carried, Counted, Held, PortState};
 
 /// An empty network, simulated by `threads` threads (1 to [`MAX_THREADS`]), but by at most one for each switch and one for
-/// the hosts. The results do not depend on `threads`. A network on several threads shows no frames to observers.
+/// the hosts. The results do not depend on `threads`.
 ///
 /// # Errors
 /// Settings that are out of range or do not fit the topology.

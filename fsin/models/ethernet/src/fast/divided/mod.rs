@@ -21,7 +21,7 @@
 //! frame leaves the links: where no frame is known to be on a link during a whole window, all events are simulated one
 //! by one, on the caller's thread.
 //!
-//! Decision: docs/decisions/0300-ethernet-on-threads.md.
+//! Decision: docs/decisions/0305-ethernet-on-threads.md.
 
 use std::collections::VecDeque;
 
