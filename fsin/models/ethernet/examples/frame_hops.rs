@@ -138,8 +138,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let params = params(name);
         let bits = 8 * (bytes.max(43) + params.frames_of(bytes) * 41);
         let period = (bits as f64 * 1e12 / params.link_rate as f64 / load) as u64;
-        let worth = std::env::var("WORTH").map_or(48, |w| w.parse().unwrap());
-        let mut network = fast::build_for(&*topology, params, threads, worth)?;
+        let mut network = fast::build(&*topology, params, threads)?;
         let (begun, begun_by_clock) = (ProcessTime::now(), Instant::now());
         run(&mut *network, bytes, period, microseconds * 1_000_000)?;
         network.settled();

@@ -25,6 +25,7 @@ use crate::rules::frame::{Control, Frame, NONE};
 use crate::rules::hosts::Hosts;
 use crate::rules::port::is_of_hosts;
 use crate::rules::wait::loop_through;
+use crate::rules::wiring::Link;
 use fsin_core::slab::Slab;
 
 mod border;
@@ -36,6 +37,7 @@ mod side;
 mod state;
 
 use border::Border;
+use counting::note;
 use divided::{Divided, EVENTS_WORTH_THREADS};
 use event::Event;
 use side::HostSide;
@@ -148,7 +150,7 @@ impl<H: HostSide> Fast<H> {
                 match frame.damaged_by {
                     NONE => self.enqueue(output, event.handle, notices),
                     by => {
-                        self.note(by as usize, Counted::Damaged);
+                        note(&mut self.ports[by as usize], &mut self.base, by as usize, Counted::Damaged);
                         self.release(held);
                         self.lose(event.handle, notices);
                     }
@@ -208,7 +210,7 @@ impl<H: HostSide> Fast<H> {
         if has_control {
             state.told_pause = state.wants_pause;
             let frame = Frame::pause(&self.base.params.frames, state.told_pause);
-            self.note(port, Counted::Pauses);
+            note(state, &mut self.base, port, Counted::Pauses);
             let slot = self.frames.store(Carried { frame, held: NONE, changes: 0, key: 0 });
             self.transmit(port, slot, self.base.now);
             return self.send(port);
@@ -221,7 +223,7 @@ impl<H: HostSide> Fast<H> {
         }
         let length = state.queue.len();
         if let Some(slot) = state.queue.pop_front() {
-            self.note(port, Counted::Leaves { length: length as u32 });
+            note(state, &mut self.base, port, Counted::Leaves { length: length as u32 });
             let held = self.frames[slot].held;
             self.transmit(port, slot, self.base.now);
             if length > 1 {
@@ -309,34 +311,33 @@ impl<H: HostSide> Fast<H> {
         if let Some(&(begin, next)) = state.line.front() {
             self.schedule_arrival(port, begin, next);
         }
-        let link = &self.base.wiring.links[port];
-        let frame = &self.frames[slot].frame;
-        let input = link.peer as usize;
-        let is_to_switch = link.is_to_switch;
-        self.note(port, Counted::Arrived { bytes: frame.bytes });
-        let now = self.base.now;
-        let Carried { frame, changes, .. } = &self.frames[slot];
-        H::show(&mut self.base, input, frame, Direction::Received, now);
+        let &Link { peer, device, is_to_switch, is_visible, .. } = &self.base.wiring.links[port];
+        let Carried { frame, changes, .. } = self.frames[slot];
+        let (input, now) = (peer as usize, self.base.now);
+        let time = self.base.wiring.links[port].time(frame.bytes);
+        note(&mut self.ports[port], &mut self.base, port, Counted::Arrived { time, is_visible });
+        H::show(&mut self.base, input, &frame, Direction::Received, now);
         if frame.control != Control::No {
             self.ports[input].is_paused = frame.control == Control::Off;
             self.frames.release(slot);
             return self.send(input);
         }
         if frame.damaged_by != NONE && !(self.is_cut_through && is_to_switch) {
-            self.note(frame.damaged_by as usize, Counted::Damaged);
+            let by = frame.damaged_by as usize;
+            note(&mut self.ports[by], &mut self.base, by, Counted::Damaged);
             return self.lose(slot, notices);
         }
         if !is_to_switch {
-            self.base.hosts.arrive(self.base.wiring.links[port].device, frame, now, notices);
+            self.base.hosts.arrive(device, &frame, now, notices);
             return self.frames.release(slot);
         }
         let changes = self.base.hosts.changes() - changes;
-        if self.base.circulates(frame, changes) {
+        if self.base.circulates(&frame, changes) {
             return self.report_storm(input, slot, notices);
         }
         let mut outputs = std::mem::take(&mut self.outputs);
         let wiring = &self.base.wiring;
-        match self.base.tables.forward(wiring, input, frame, changes > 0, now, &mut outputs) {
+        match self.base.tables.forward(wiring, input, &frame, changes > 0, now, &mut outputs) {
             Some(output) if !self.base.params.pause && !self.is_cut_through => {
                 self.enqueue(output as usize, slot, notices)
             }
@@ -368,7 +369,7 @@ impl<H: HostSide> Fast<H> {
         if self.base.params.pause {
             let state = &mut self.ports[input];
             if state.inside >= self.base.params.port_queue {
-                self.note(input, Counted::Dropped { is_tied: false });
+                note(state, &mut self.base, input, Counted::Dropped { is_tied: false });
                 self.base.hosts.drop_copy(self.frames[slot].frame.unit, self.base.now, notices);
                 return self.frames.release(slot);
             }
@@ -425,13 +426,13 @@ impl<H: HostSide> Fast<H> {
             let length = state.waiting_now(now);
             if length >= self.base.wiring.rooms[output] as usize {
                 let is_tied = state.entered == now;
-                self.note(output, Counted::Dropped { is_tied });
+                note(state, &mut self.base, output, Counted::Dropped { is_tied });
                 self.base.hosts.drop_copy(self.frames[slot].frame.unit, self.base.now, notices);
                 return self.frames.release(slot);
             }
-            self.note(output, Counted::Waits { begin, length: length as u32 });
+            note(state, &mut self.base, output, Counted::Waits { begin, length: length as u32 });
         }
-        self.ports[output].entered = now;
+        state.entered = now;
         self.transmit(output, slot, begin);
     }
 
@@ -445,8 +446,8 @@ impl<H: HostSide> Fast<H> {
             return self.release(held);
         }
         state.queue.push_back(slot);
-        self.note(output, Counted::Joins { length: length as u32 });
-        if !self.ports[output].is_scheduled {
+        note(state, &mut self.base, output, Counted::Joins { length: length as u32 });
+        if !state.is_scheduled {
             self.send(output);
         }
     }

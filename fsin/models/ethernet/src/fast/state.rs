@@ -28,8 +28,8 @@ pub(super) struct Carried {
 /// What is counted at a port. No other result depends on it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Counted {
-    /// A frame of so many bytes has come through the link that leaves through the port.
-    Arrived { bytes: u16 },
+    /// A frame has come through the link that leaves through the port, which it occupied for `time` \[ps\].
+    Arrived { time: u64, is_visible: bool },
     /// The link has damaged a frame.
     Damaged,
     /// A frame was dropped, perhaps because another one took the last place at the same instant.

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use fsin_core::network::{NetworkFailure, Notices};
 
 use super::super::Fast;
+use super::super::counting::count;
 use super::super::event::Event;
 use super::super::side::HostSide;
 use super::super::state::Counted;
@@ -142,7 +143,8 @@ impl Fast<Apart> {
     pub(super) fn catch_up(&mut self, until: Moment) {
         while let Some(&(moment, port, what)) = self.base.hosts.kept.front().filter(|(moment, ..)| *moment <= until) {
             self.base.hosts.kept.pop_front();
-            self.count(port as usize, moment.0, what);
+            let port = port as usize;
+            count(&mut self.ports[port], &mut self.base, port, moment.0, what);
         }
     }
 }
