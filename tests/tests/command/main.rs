@@ -31,5 +31,6 @@ mod shared_traces;
 mod slices;
 mod slurm;
 mod sweep;
+mod threads;
 mod unlike_links;
 mod wheel;

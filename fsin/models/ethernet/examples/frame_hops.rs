@@ -1,5 +1,6 @@
 //! What a frame hop costs: `cargo run --release -p fsin-ethernet --example frame_hops`; with `NAME MICROSECONDS`, one
-//! network only, for counting instructions: `valgrind --tool=callgrind target/release/examples/frame_hops tree 20000`.
+//! network only, for counting instructions: `valgrind --tool=callgrind target/release/examples/frame_hops tree 20000`; with
+//! `NAME MICROSECONDS THREADS`, by the wall clock, on several threads.
 //!
 //! Every host sends a message in each period, one host after the other, to destinations drawn by a hash, at half of
 //! what the network carries or less. Networks named `flow` and `incast` are run as `fsin run` runs a program, with all
@@ -7,6 +8,7 @@
 
 use std::io::Write as _;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use cpu_time::ProcessTime;
 use fsin_core::couple::Coupled;
@@ -26,10 +28,11 @@ const TRANSFERS: [(&str, u32, u64); 4] = [
 ];
 
 /// Name, topology, bytes of a message, load as a share of the rate of a host's link.
-const NETWORKS: [(&str, &str, u64, f64); 7] = [
+const NETWORKS: [(&str, &str, u64, f64); 8] = [
     ("tree", "fattree:8,2", 15_000, 0.5),
     ("learning", "fattree:8,2", 15_000, 0.05),
     ("short", "fattree:8,2", 40, 0.4),
+    ("large", "fattree:16,3", 15_000, 0.5),
     ("cut-through", "fattree:8,3", 15_000, 0.5),
     ("torus", "torus:16x16", 15_000, 0.25),
     ("window", "fattree:8,2", 150_000, 0.3),
@@ -97,10 +100,10 @@ impl TrGen for AtOnce {
 }
 
 /// Runs a transfer of `bytes` from each sender to the last host of a switch, and returns the frame hops.
-fn transfer(senders: u32, rate: u64, bytes: u64) -> Result<u64, Box<dyn std::error::Error>> {
+fn transfer(senders: u32, rate: u64, bytes: u64, threads: usize) -> Result<u64, Box<dyn std::error::Error>> {
     let topology = topology::parse("fattree:16,1", 2)?;
     let params = Params { forwarding: Forwarding::Static, link_rate: rate, ..Params::default() };
-    let mut network = fast::build(&*topology, params)?;
+    let mut network = fast::build(&*topology, params, threads)?;
     let message = |id: u32| Message { id: id.into(), source: NodeId(id), destination: NodeId(15), bytes, class: 0 };
     let mut source = AtOnce { nodes: 16, messages: (0..senders).map(message).collect() };
     let stop = AtomicBool::new(false);
@@ -112,13 +115,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args().skip(1);
     let only = words.next();
     let microseconds: u64 = words.next().map_or(Ok(100_000), |word| word.parse())?;
+    let threads: usize = words.next().map_or(Ok(1), |word| word.parse())?;
     let mut out = std::io::stdout().lock();
     for (name, senders, rate) in TRANSFERS {
         if only.as_ref().is_some_and(|only| only != name) {
             continue;
         }
         let begun = ProcessTime::now();
-        let hops = transfer(senders, rate, 125 * microseconds)?;
+        let hops = transfer(senders, rate, 125 * microseconds, threads)?;
         let seconds = begun.elapsed().as_secs_f64();
         writeln!(
             out,
@@ -134,10 +138,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let params = params(name);
         let bits = 8 * (bytes.max(43) + params.frames_of(bytes) * 41);
         let period = (bits as f64 * 1e12 / params.link_rate as f64 / load) as u64;
-        let mut network = fast::build(&*topology, params)?;
-        let begun = ProcessTime::now();
+        let mut network = fast::build(&*topology, params, threads)?;
+        let (begun, begun_by_clock) = (ProcessTime::now(), Instant::now());
         run(&mut *network, bytes, period, microseconds * 1_000_000)?;
-        let seconds = begun.elapsed().as_secs_f64();
+        network.settled();
+        let seconds = if threads == 1 { begun.elapsed() } else { begun_by_clock.elapsed() }.as_secs_f64();
         let details = network.details();
         let (dropped, _) = details.losses();
         writeln!(

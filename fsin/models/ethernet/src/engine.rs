@@ -1,5 +1,7 @@
 //! Both engines as networks: the state that they share, and the interface of every network in terms of it.
 
+use std::borrow::Cow;
+
 use fsin_core::capture::Place;
 use fsin_core::engine::Engine;
 use fsin_core::messages::Messages;
@@ -29,9 +31,9 @@ use crate::{Details, Ethernet, PortDetails, Totals};
 /// \[frames\] Number of frames dropped without an arrival between, below which no livelock is looked for.
 const DROPS_IN_VAIN: u64 = 100_000;
 
-/// The state that every engine has.
+/// The state that every engine has. `H` is what it knows of hosts.
 #[derive(Debug)]
-pub(crate) struct Base {
+pub(crate) struct Base<H = Hosts> {
     pub(crate) params: Params,
     pub(crate) wiring: Wiring,
     /// Which links are dead, now and later.
@@ -42,7 +44,7 @@ pub(crate) struct Base {
     pub(crate) ties: Ties,
     /// Draws of transmission errors.
     pub(crate) errors: Errors,
-    pub(crate) hosts: Hosts,
+    pub(crate) hosts: H,
     /// \[ps\] Time of the clock, or of the event that is being processed.
     pub(crate) now: u64,
     /// Number of PAUSE frames sent by switches.
@@ -90,17 +92,41 @@ impl Base {
         })
     }
 
+    /// The same network without its hosts, of which `hosts` takes the place. The network must not have run.
+    pub(crate) fn with_hosts<H>(&self, hosts: H) -> Base<H> {
+        Base {
+            hosts,
+            params: self.params.clone(),
+            wiring: self.wiring.clone(),
+            alive: self.alive.clone(),
+            tables: self.tables.clone(),
+            ties: self.ties,
+            errors: self.errors,
+            now: 0,
+            pauses: 0,
+            crossed: Vec::new(),
+            taps: Taps::default(),
+            lengths: self.lengths.clone(),
+            patience: self.patience,
+            failure: None,
+            last_moved: 0,
+        }
+    }
+}
+
+impl<H> Base<H> {
     /// True if a frame has passed more switches than there are, as often as routes have changed: it circulates.
+    /// `changes` is the number of changes of links since the frame was sent.
     #[inline]
-    pub(crate) fn circulates(&self, frame: &Frame) -> bool {
+    pub(crate) fn circulates(&self, frame: &Frame, changes: u32) -> bool {
         let (hops, switches) = (usize::from(frame.hops), self.wiring.switches);
-        hops > switches && hops > switches * (1 + self.hosts.changes_since(frame.unit) as usize)
+        hops > switches && hops > switches * (1 + changes as usize)
     }
 }
 
 /// The state of a port between two events.
-pub(crate) struct PortSnapshot<'a> {
-    pub(crate) counts: &'a Counts,
+pub(crate) struct PortSnapshot {
+    pub(crate) counts: Counts,
     /// \[frames\] Frames in its queue.
     pub(crate) waiting: usize,
     /// \[frames x ps\] Length of its queue, summed over time up to now.
@@ -117,14 +143,26 @@ pub(crate) trait Events: std::fmt::Debug + Send {
 
     fn base_mut(&mut self) -> &mut Base;
 
-    /// \[ps\] Time of the next event; `None` if there is none.
-    fn next_at(&mut self) -> Option<u64>;
+    /// \[ps\] Time of the next event that hosts may learn of, if it is before `until`; a later one, or `None`, if none is.
+    fn next_at(&mut self, until: u64) -> Option<u64>;
 
     /// Processes the event whose time [`next_at`](Self::next_at) has returned last. The clock stands at that time.
     fn step(&mut self, notices: &mut Notices);
 
     /// Lets hosts send that may have become able to, and sets the timers of connections.
     fn serve_hosts(&mut self);
+
+    /// Completes what is in progress, so that the state up to the clock can be read.
+    fn settle(&mut self) {}
+
+    /// Begins to count the frames that cross each link of the topology.
+    fn count_crossings(&mut self) {
+        let base = self.base_mut();
+        base.crossed.resize(base.wiring.links.len(), 0);
+    }
+
+    /// Takes over the links that are alive from now on, and the forwarding tables, which [`base`](Self::base) has.
+    fn renew(&mut self) {}
 
     /// Loses all frames on the link of a port, which has died, and in the queue before it: first those that left first.
     fn cut(&mut self, port: usize, notices: &mut Notices);
@@ -136,7 +174,17 @@ pub(crate) trait Events: std::fmt::Debug + Send {
     fn is_moving(&self) -> bool;
 
     /// The state of a port now.
-    fn port(&self, port: usize) -> PortSnapshot<'_>;
+    fn port(&self, port: usize) -> PortSnapshot;
+
+    /// Number of PAUSE frames sent by switches up to now.
+    fn pauses(&self) -> u64 {
+        self.base().pauses
+    }
+
+    /// \[frames\] By port: frames on its link up to now, if they are [counted](Self::count_crossings).
+    fn crossed(&self) -> Cow<'_, [u64]> {
+        Cow::Borrowed(&self.base().crossed)
+    }
 
     /// \[ps\] Times for which the queue of a port had each length, up to now; `None` where these are not kept.
     fn lengths(&self, port: usize) -> Option<Lengths>;
@@ -251,11 +299,14 @@ impl<E: Events> Simulated<E> {
     fn change(&mut self, at: u64, notices: &mut Notices) {
         let base = self.0.base_mut();
         base.now = at;
+        self.0.settle();
+        let base = self.0.base_mut();
         base.hosts.messages.recorder.mark(Cycle(at + 1));
         let [dying, repaired] = base.alive.advance();
         base.tables.renew(&base.wiring, &base.params, &base.alive);
         base.hosts.parts.clone_from(&base.alive.parts);
         base.hosts.changes += 1;
+        self.0.renew();
         for &port in &dying {
             self.0.cut(port, notices);
         }
@@ -294,14 +345,15 @@ impl<E: Events> Engine for Simulated<E> {
 
     fn step(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         self.failure()?;
-        let mut next = self.0.next_at();
+        let mut next = self.0.next_at(until.0);
         if let Some(change) = self.0.base().alive.next_at()
             && change < until.0
             && next.is_none_or(|next| change <= next)
         {
             self.change(change, notices);
             self.failure()?;
-            next = self.0.next_at();
+            // Sources may react at this instant.
+            next = self.0.next_at(change + 1);
             if next != Some(change) {
                 return Ok(());
             }
@@ -315,20 +367,23 @@ impl<E: Events> Engine for Simulated<E> {
             self.0.step(notices);
             self.failure()?;
             // Events at the same time are one step.
-            if self.0.next_at() != Some(at) {
+            if self.0.next_at(at + 1) != Some(at) {
                 return Ok(());
             }
         }
     }
 
+    fn settle(&mut self) {
+        self.0.settle();
+    }
+
     fn count_crossings(&mut self) {
-        let base = self.0.base_mut();
-        base.crossed.resize(base.wiring.links.len(), 0);
+        self.0.count_crossings();
     }
 
     fn show(&self, into: &mut Occupancy) {
-        let Base { wiring, hosts, crossed, .. } = self.0.base();
-        wiring.show(|port| self.0.port(port).waiting as u32, crossed, into);
+        let Base { wiring, hosts, .. } = self.0.base();
+        wiring.show(|port| self.0.port(port).waiting as u32, &self.0.crossed(), into);
         into.waiting.extend((0..wiring.hosts as u32).map(|host| hosts.waiting(host)));
     }
 
@@ -358,7 +413,7 @@ impl<E: Events> Engine for Simulated<E> {
 impl<E: Events> Ethernet for Simulated<E> {
     fn details(&self) -> Details {
         let base = self.0.base();
-        let totals = Totals { pauses: base.pauses, ..base.hosts.totals() };
+        let totals = Totals { pauses: self.0.pauses(), ..base.hosts.totals() };
         let of_port = |(port, link): (usize, &Link)| {
             let (now, lengths) = (self.0.port(port), self.0.lengths(port));
             PortDetails {

@@ -8,6 +8,7 @@ use fsin_core::family::{
     Ends, IdealTime, Key, Kind, ModelFamily, Need, NetworkSpec, Rates, Room, Units, Values, other_rates,
 };
 use fsin_core::network::Network;
+use fsin_core::parallel;
 use fsin_core::topology::switched::parse_rate;
 use fsin_core::topology::{Port, Topology};
 use trgen::catalog::{Component, ErrorKind, SpecError};
@@ -79,7 +80,7 @@ pub static FAMILY: ModelFamily = ModelFamily {
     },
     aliases: &[],
     keys: KEYS,
-    shared: &["topology", "ways", "fail", "routes", "interface", "engine", "link-loads"],
+    shared: &["topology", "ways", "fail", "routes", "interface", "engine", "threads", "link-loads"],
     // A cycle is a picosecond: the usual lengths of a run would be those of a few bits.
     defaults: &[
         ("warmup", "5000000000"),
@@ -109,6 +110,8 @@ struct Spec {
     params: Params,
     /// True if the reference engine simulates the network, false for the fast engine.
     is_reference: bool,
+    /// Number of threads of the fast engine.
+    threads: usize,
 }
 
 impl Spec {
@@ -157,8 +160,9 @@ impl Spec {
         };
         check(&*topology, &params)?;
         let is_reference = values.choice("engine", &[("fast", false), ("reference", true)])?;
+        let threads = parallel::threads(values, is_reference)?;
         let at_first = params.failures.at_first(&topology);
-        Ok(Self { topology, at_first, params, is_reference })
+        Ok(Self { topology, at_first, params, is_reference, threads })
     }
 }
 
@@ -213,7 +217,10 @@ impl Spec {
     /// Builds the network with the engine that is set.
     fn network(&self) -> Result<Box<dyn Ethernet>, SpecError> {
         let (topology, params) = (&*self.topology, self.params.clone());
-        if self.is_reference { reference::build(topology, params) } else { fast::build(topology, params) }
+        match self.is_reference {
+            true => reference::build(topology, params),
+            false => fast::build(topology, params, self.threads),
+        }
     }
 
     /// Checks that a host or switch exists in this network.
@@ -244,9 +251,20 @@ impl NetworkSpec for Spec {
 
     fn captured(&self, places: &[Place], observer: Box<dyn Capture>) -> Result<Box<dyn Network>, SpecError> {
         places.iter().try_for_each(|&place| self.check_place(place))?;
+        if self.threads > 1 {
+            let what = phrase![
+                ["threads" => self.threads],
+                ": frames are captured in one order, and threads simulate switches ahead of hosts"
+            ];
+            return Err(SpecError::new(ErrorKind::Conflict, what, phrase!["use ", ["threads" => 1]]).of("threads"));
+        }
         let mut network = self.network()?;
         network.capture(places, Box::new(FrameBytes { observer, frames: self.params.frames }));
         Ok(network)
+    }
+
+    fn threads(&self) -> usize {
+        self.threads
     }
 
     fn completes_when_acknowledged(&self) -> bool {

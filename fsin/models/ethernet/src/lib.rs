@@ -6,7 +6,7 @@
 //! by a spanning tree, or have static routes. Hosts send lost frames again, or do not, or have a sliding window.
 //!
 //! [`mod@reference`] defines the model; [`fast`] gives the same results at a cost that follows the frames, not the
-//! time. Results depend on [`Params`], the topology and the messages only.
+//! time, on any number of threads. Results depend on [`Params`], the topology and the messages only.
 //!
 //! # Time
 //! A tick is a picosecond. When the clock is at cycle c, the time is c - 1 ticks: a message that is injected in the
@@ -76,17 +76,18 @@ use trgen::catalog::SpecError;
 
 /// An Ethernet, whichever engine simulates it.
 pub trait Ethernet: Network {
-    /// Measurements of this model in addition to those of every model, since the start of the run.
+    /// Measurements of this model in addition to those of every model, since the start of the run. The network must be
+    /// [settled](Network::settled).
     fn details(&self) -> Details;
 
     /// \[ps\] Latencies of messages, from the offer of a message to the arrival of its last bit.
     fn message_latency(&self) -> &Distribution;
 
-    /// \[frames\] Copies on links and in queues, without PAUSE frames.
+    /// \[frames\] Copies on links and in queues, without PAUSE frames. The network must be [settled](Network::settled).
     fn copies_in_flight(&self) -> u64;
 
     /// Shows all frames at these places to an observer from now on. Transmissions of frames that are waiting already
-    /// may be missing.
+    /// may be missing. Only a network on one thread shows frames at switches.
     fn capture(&mut self, places: &[Place], observer: Box<dyn Capture>);
 }
 

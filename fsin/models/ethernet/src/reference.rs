@@ -252,7 +252,7 @@ impl Reference {
         if !link.is_to_switch {
             return self.base.hosts.arrive(link.device, &frame, self.base.now, notices);
         }
-        if self.base.circulates(&frame) {
+        if self.base.circulates(&frame, self.base.hosts.changes_since(frame.unit)) {
             self.base.failure.get_or_insert_with(|| {
                 let storm = Storm {
                     at: Cycle(self.base.now),
@@ -356,7 +356,7 @@ impl Events for Reference {
         &mut self.base
     }
 
-    fn next_at(&mut self) -> Option<u64> {
+    fn next_at(&mut self, _until: u64) -> Option<u64> {
         self.next_event().map(|next| self.events[next].at)
     }
 
@@ -402,11 +402,11 @@ impl Events for Reference {
         self.events.iter().any(|event| event.kind.is_moving())
     }
 
-    fn port(&self, port: usize) -> PortSnapshot<'_> {
+    fn port(&self, port: usize) -> PortSnapshot {
         let state = &self.ports[port];
         let waiting = state.queue.len();
         PortSnapshot {
-            counts: &state.counts,
+            counts: state.counts,
             waiting,
             area: state.area + waiting as u128 * u128::from(self.base.now - state.changed),
             is_paused: state.is_paused,

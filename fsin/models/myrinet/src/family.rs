@@ -5,6 +5,7 @@ use std::sync::Arc;
 use fsin_core::failures::Failures;
 use fsin_core::family::{Carried, Key, Kind, ModelFamily, NetworkSpec, Room, Units, Values};
 use fsin_core::network::Network;
+use fsin_core::parallel;
 use fsin_core::route::{Name, listed};
 use fsin_core::topology::switched::parse_rate;
 use fsin_core::topology::{DeadLink, Topology};
@@ -46,7 +47,18 @@ pub static FAMILY: ModelFamily = ModelFamily {
     // There are no virtual channels.
     routings: || listed(&carried()).into_iter().map(|one| Carried { channels: String::new(), ..one }).collect(),
     keys: KEYS,
-    shared: &["topology", "ways", "fail", "link-rate", "routing", "unsafe-routing", "faults", "engine", "link-loads"],
+    shared: &[
+        "topology",
+        "ways",
+        "fail",
+        "link-rate",
+        "routing",
+        "unsafe-routing",
+        "faults",
+        "engine",
+        "threads",
+        "link-loads",
+    ],
     // A cycle is a picosecond: the usual lengths of a run would be those of a few characters.
     defaults: &[
         ("link-rate", "1.28Gb/s"),
@@ -100,6 +112,16 @@ impl Spec {
         };
         check(&topology, &params)?;
         let is_reference = values.choice("engine", &[("fast", false), ("reference", true)])?;
+        let threads = parallel::threads(values, is_reference)?;
+        if threads > 1 {
+            let what = phrase![
+                ["threads" => threads],
+                ": Myrinet is not divided among threads, since a packet that is too old vanishes from all switches and \
+                 links at one instant"
+            ];
+            let remedy = phrase!["use ", ["threads" => 1], ", and run the points of a sweep side by side"];
+            return Err(SpecError::new(ErrorKind::Unsupported, what, remedy).of("threads"));
+        }
         let at_first = Arc::clone(params.timetable.at_first().unwrap_or(&topology));
         Ok(Self { topology, at_first, params, is_reference })
     }

@@ -11,6 +11,7 @@
 //! are equal, bit for bit.
 
 use fsin_core::network::{Notices, Storm};
+use fsin_core::parallel::MAX_THREADS;
 use fsin_core::topology::Topology;
 use trgen::calendar::Calendar;
 use trgen::catalog::SpecError;
@@ -21,23 +22,52 @@ use crate::capture::Direction;
 use crate::engine::{Base, Simulated};
 use crate::params::{Params, Switching};
 use crate::rules::frame::{Control, Frame, NONE};
+use crate::rules::hosts::Hosts;
 use crate::rules::port::is_of_hosts;
 use crate::rules::wait::loop_through;
+use crate::rules::wiring::Link;
 use fsin_core::slab::Slab;
 
+mod border;
+mod counting;
+mod divided;
 mod engine;
 mod event;
+mod side;
 mod state;
 
+use border::Border;
+use counting::note;
+use divided::{Divided, EVENTS_WORTH_THREADS};
 use event::Event;
-use state::{Carried, Held, PortState};
+use side::HostSide;
+use state::{Carried, Counted, Held, PortState};
 
-/// An empty network.
+/// An empty network, simulated by `threads` threads (1 to [`MAX_THREADS`]), but by at most one for each switch and one for
+/// the hosts. The results do not depend on `threads`.
 ///
 /// # Errors
 /// Settings that are out of range or do not fit the topology.
-pub fn build(topology: &dyn Topology, params: Params) -> Result<Box<dyn Ethernet>, SpecError> {
-    Ok(Box::new(Simulated(Fast::new(Base::new(topology, params)?))))
+pub fn build(topology: &dyn Topology, params: Params, threads: usize) -> Result<Box<dyn Ethernet>, SpecError> {
+    build_for(topology, params, threads, EVENTS_WORTH_THREADS)
+}
+
+/// [`build`] with another break-even: `worth` is the number of events of switches in a window of time from which on
+/// threads are woken for the next one. For tests: the results do not depend on it.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_for(
+    topology: &dyn Topology,
+    params: Params,
+    threads: usize,
+    worth: u64,
+) -> Result<Box<dyn Ethernet>, SpecError> {
+    let base = Base::new(topology, params)?;
+    Ok(match threads {
+        ..2 => Box::new(Simulated(Fast::new(base))),
+        _ => Box::new(Simulated(Divided::new(base, threads.min(MAX_THREADS), worth))),
+    })
 }
 
 /// Kind of an event, in the two highest bits of its order: a port becomes free. Then follows the number of the port.
@@ -60,9 +90,10 @@ const HOST_BITS: u32 = 24;
 /// Mask of the second host.
 const HOST: u64 = (1 << HOST_BITS) - 1;
 
+/// The engine, of a whole network, or of some of its devices: hosts or switches.
 #[derive(Debug)]
-struct Fast {
-    base: Base,
+struct Fast<H = Hosts> {
+    base: Base<H>,
     calendar: Calendar<Event>,
     frames: Slab<Carried>,
     /// Number of frames, and of ends of frames, on links.
@@ -75,10 +106,12 @@ struct Fast {
     is_cut_through: bool,
     /// Scratch memory for the ports through which a frame leaves a switch.
     outputs: Vec<u32>,
+    /// Links to devices that are simulated elsewhere; `None` if all are here.
+    border: Option<Box<Border>>,
 }
 
-impl Fast {
-    fn new(base: Base) -> Self {
+impl<H: HostSide> Fast<H> {
+    fn new(base: Base<H>) -> Self {
         let (links, frames) = (&base.wiring.links, base.params.frames);
         let times = |bytes: u32| links.iter().map(move |link| (link, link.time(bytes as u16)));
         let span = times(frames.longest()).map(|(link, time)| time + link.gap + link.delay).max().unwrap_or(1);
@@ -95,6 +128,7 @@ impl Fast {
             timers: Vec::new(),
             is_cut_through: base.params.switching == Switching::CutThrough,
             outputs: Vec::new(),
+            border: None,
             base,
         }
     }
@@ -112,23 +146,19 @@ impl Fast {
                 self.moving -= 1;
                 self.base.last_moved = event.at;
                 let output = ((event.order & !KIND) >> INPUT_BITS) as usize;
-                let Carried { frame, held } = self.frames[event.handle];
+                let Carried { frame, held, .. } = self.frames[event.handle];
                 match frame.damaged_by {
                     NONE => self.enqueue(output, event.handle, notices),
                     by => {
-                        self.ports[by as usize].counts.damaged += 1;
+                        note(&mut self.ports[by as usize], &mut self.base, by as usize, Counted::Damaged);
                         self.release(held);
                         self.lose(event.handle, notices);
                     }
                 }
             }
-            _ if event.handle == NONE => self.base.hosts.wake((event.order & HOST) as u32, self.base.now),
-            _ => self.timer(event.handle),
+            _ => H::expire(self, event),
         }
-        if !self.base.hosts.timers.is_empty() || !self.base.hosts.ready.is_empty() || !self.base.hosts.wakes.is_empty()
-        {
-            self.serve();
-        }
+        H::serve(self);
     }
 
     /// Handles a port that is free, or the observed beginning of a transmission that was known before.
@@ -137,15 +167,8 @@ impl Fast {
             if !self.base.alive.is_always() && !self.ports[port].line.contains(&(self.base.now, frame)) {
                 return;
             }
-            let frame = &self.frames[frame].frame;
-            return self.base.taps.show(
-                &self.base.wiring,
-                &self.base.hosts,
-                port,
-                frame,
-                Direction::Sent,
-                self.base.now,
-            );
+            let now = self.base.now;
+            return H::show(&mut self.base, port, &self.frames[frame].frame, Direction::Sent, now);
         }
         self.ports[port].is_scheduled = false;
         if self.ports[port].is_host {
@@ -168,43 +191,6 @@ impl Fast {
         self.frames.release(slot);
     }
 
-    /// Handles a timer event: the deadline may have moved, or there may be none any more.
-    fn timer(&mut self, connection: u32) {
-        if self.timers[connection as usize] != self.base.now {
-            return;
-        }
-        self.timers[connection as usize] = u64::MAX;
-        match self.base.hosts.timer(connection) {
-            (_, _, Some(deadline)) if deadline <= self.base.now => self.base.hosts.time_out(connection, self.base.now),
-            _ => self.base.hosts.timers.push(connection),
-        }
-    }
-
-    /// Lets hosts send that may have become able to, and sets the timers of connections.
-    fn serve(&mut self) {
-        while let Some(connection) = self.base.hosts.timers.pop() {
-            let at = connection as usize;
-            if self.timers.len() <= at {
-                self.timers.resize(at + 1, u64::MAX);
-            }
-            let (source, destination, deadline) = self.base.hosts.timer(connection);
-            if let Some(deadline) = deadline.filter(|&deadline| deadline < self.timers[at]) {
-                self.timers[at] = deadline;
-                let order = TIMER | u64::from(source) << HOST_BITS | u64::from(destination);
-                self.calendar.add(Event { at: deadline, order, handle: connection });
-            }
-        }
-        while let Some((host, at)) = self.base.hosts.wakes.pop() {
-            let order = TIMER | u64::from(host) << HOST_BITS | u64::from(host);
-            self.calendar.add(Event { at, order, handle: NONE });
-        }
-        let mut ready = std::mem::take(&mut self.base.hosts.ready);
-        for host in ready.drain(..) {
-            self.send(self.base.wiring.host_port(host));
-        }
-        self.base.hosts.ready = ready;
-    }
-
     /// Begins the next transmission of a port. If the port is not free, schedules this for when it is.
     fn send(&mut self, port: usize) {
         let state = &mut self.ports[port];
@@ -224,46 +210,27 @@ impl Fast {
         if has_control {
             state.told_pause = state.wants_pause;
             let frame = Frame::pause(&self.base.params.frames, state.told_pause);
-            self.base.pauses += 1;
-            let slot = self.frames.store(Carried { frame, held: NONE });
-            self.transmit(port, slot, 0, self.base.now);
+            note(state, &mut self.base, port, Counted::Pauses);
+            let slot = self.frames.store(Carried { frame, held: NONE, changes: 0, key: 0 });
+            self.transmit(port, slot, self.base.now);
             return self.send(port);
         }
         if state.is_paused {
             return;
         }
         if state.is_host {
-            let owner = self.base.wiring.links[port].owner;
-            if let Some((frame, key)) = self.base.hosts.next(owner, self.base.now) {
-                let slot = self.frames.store(Carried { frame, held: NONE });
-                self.transmit(port, slot, key, self.base.now);
-                if self.base.hosts.is_ending(owner) || self.base.hosts.has_next(owner) {
-                    self.schedule(port);
-                }
-            }
-            return;
+            return H::send_next(self, port);
         }
         let length = state.queue.len();
         if let Some(slot) = state.queue.pop_front() {
-            state.area += length as u128 * u128::from(self.base.now - state.changed);
-            state.changed = self.base.now;
-            if let Some(lengths) = self.base.lengths.get_mut(port) {
-                lengths.spend(length, self.base.now);
-            }
+            note(state, &mut self.base, port, Counted::Leaves { length: length as u32 });
             let held = self.frames[slot].held;
-            let key = self.key(slot);
-            self.transmit(port, slot, key, self.base.now);
+            self.transmit(port, slot, self.base.now);
             if length > 1 {
                 self.schedule(port);
             }
             self.release(held);
         }
-    }
-
-    /// The key of a frame's draws; 0 if there are no errors.
-    #[inline(always)]
-    fn key(&self, slot: u32) -> u64 {
-        if self.base.params.per > 0.0 { self.base.hosts.key(self.frames[slot].frame.unit) } else { 0 }
     }
 
     /// Schedules an event for the time at which a port is free.
@@ -277,14 +244,14 @@ impl Fast {
 
     /// Records a transmission that begins at `begin`, now or later.
     #[inline]
-    fn transmit(&mut self, port: usize, slot: u32, key: u64, begin: u64) {
+    fn transmit(&mut self, port: usize, slot: u32, begin: u64) {
         let link = &self.base.wiring.links[port];
-        let frame = &mut self.frames[slot].frame;
+        let Carried { frame, key, .. } = &mut self.frames[slot];
         let time = link.time(frame.bytes);
         let is_control = frame.control != Control::No;
         if !is_control {
             frame.hops = frame.hops.saturating_add(1);
-            if frame.damaged_by == NONE && self.base.errors.damage(port as u32, key, frame.hops) {
+            if frame.damaged_by == NONE && self.base.errors.damage(port as u32, *key, frame.hops) {
                 frame.damaged_by = port as u32;
             }
         }
@@ -293,9 +260,11 @@ impl Fast {
             if begin > self.base.now {
                 self.calendar.add(Event { at: begin, order: FREE | port as u64, handle: slot });
             } else {
-                let frame = &self.frames[slot].frame;
-                self.base.taps.show(&self.base.wiring, &self.base.hosts, port, frame, Direction::Sent, begin);
+                H::show(&mut self.base, port, &self.frames[slot].frame, Direction::Sent, begin);
             }
+        }
+        if self.border.is_some() && self.hand_over(port, slot, begin) {
+            return;
         }
         self.moving += 1;
         self.ports[port].line.push_back((begin, slot));
@@ -342,39 +311,33 @@ impl Fast {
         if let Some(&(begin, next)) = state.line.front() {
             self.schedule_arrival(port, begin, next);
         }
-        let link = &self.base.wiring.links[port];
-        let frame = &self.frames[slot].frame;
-        let input = link.peer as usize;
-        let state = &mut self.ports[port];
-        state.counts.frames += 1;
-        state.counts.busy += link.time(frame.bytes);
-        if link.is_visible {
-            self.base.hosts.messages.recorder.hops(1);
-            if let Some(crossed) = self.base.crossed.get_mut(port) {
-                *crossed += 1;
-            }
-        }
-        self.base.taps.show(&self.base.wiring, &self.base.hosts, input, frame, Direction::Received, self.base.now);
+        let &Link { peer, device, is_to_switch, is_visible, .. } = &self.base.wiring.links[port];
+        let Carried { frame, changes, .. } = self.frames[slot];
+        let (input, now) = (peer as usize, self.base.now);
+        let time = self.base.wiring.links[port].time(frame.bytes);
+        note(&mut self.ports[port], &mut self.base, port, Counted::Arrived { time, is_visible });
+        H::show(&mut self.base, input, &frame, Direction::Received, now);
         if frame.control != Control::No {
             self.ports[input].is_paused = frame.control == Control::Off;
             self.frames.release(slot);
             return self.send(input);
         }
-        if frame.damaged_by != NONE && !(self.is_cut_through && link.is_to_switch) {
-            self.ports[frame.damaged_by as usize].counts.damaged += 1;
+        if frame.damaged_by != NONE && !(self.is_cut_through && is_to_switch) {
+            let by = frame.damaged_by as usize;
+            note(&mut self.ports[by], &mut self.base, by, Counted::Damaged);
             return self.lose(slot, notices);
         }
-        if !link.is_to_switch {
-            self.base.hosts.arrive(link.device, frame, self.base.now, notices);
+        if !is_to_switch {
+            self.base.hosts.arrive(device, &frame, now, notices);
             return self.frames.release(slot);
         }
-        if self.base.circulates(frame) {
+        let changes = self.base.hosts.changes() - changes;
+        if self.base.circulates(&frame, changes) {
             return self.report_storm(input, slot, notices);
         }
         let mut outputs = std::mem::take(&mut self.outputs);
-        let is_outdated = !self.base.alive.is_always() && self.base.hosts.changes_since(frame.unit) > 0;
         let wiring = &self.base.wiring;
-        match self.base.tables.forward(wiring, input, frame, is_outdated, self.base.now, &mut outputs) {
+        match self.base.tables.forward(wiring, input, &frame, changes > 0, now, &mut outputs) {
             Some(output) if !self.base.params.pause && !self.is_cut_through => {
                 self.enqueue(output as usize, slot, notices)
             }
@@ -390,7 +353,7 @@ impl Fast {
         let frame = self.frames[slot].frame;
         let (at, forwarded) = (Cycle(self.base.now), u64::from(frame.hops) - 1);
         let cycle = loop_through(&self.base.wiring, input);
-        self.base.failure.get_or_insert(Storm { at, source_node: NodeId(frame.source), forwarded, cycle }.into());
+        H::fail(&mut self.base, Storm { at, source_node: NodeId(frame.source), forwarded, cycle }.into());
         self.base.hosts.filter(frame.unit, self.base.now, notices);
         self.frames.release(slot);
     }
@@ -406,7 +369,7 @@ impl Fast {
         if self.base.params.pause {
             let state = &mut self.ports[input];
             if state.inside >= self.base.params.port_queue {
-                state.counts.dropped += 1;
+                note(state, &mut self.base, input, Counted::Dropped { is_tied: false });
                 self.base.hosts.drop_copy(self.frames[slot].frame.unit, self.base.now, notices);
                 return self.frames.release(slot);
             }
@@ -462,20 +425,15 @@ impl Fast {
             begin = state.free_at;
             let length = state.waiting_now(now);
             if length >= self.base.wiring.rooms[output] as usize {
-                state.counts.dropped += 1;
-                state.counts.tied += u64::from(state.entered == now);
+                let is_tied = state.entered == now;
+                note(state, &mut self.base, output, Counted::Dropped { is_tied });
                 self.base.hosts.drop_copy(self.frames[slot].frame.unit, self.base.now, notices);
                 return self.frames.release(slot);
             }
-            state.area += u128::from(begin - now);
-            if let Some(lengths) = self.base.lengths.get_mut(output) {
-                lengths.wait(now, begin);
-            }
-            state.counts.longest = state.counts.longest.max(length as u64 + 1);
+            note(state, &mut self.base, output, Counted::Waits { begin, length: length as u32 });
         }
         state.entered = now;
-        let key = self.key(slot);
-        self.transmit(output, slot, key, begin);
+        self.transmit(output, slot, begin);
     }
 
     /// Puts a frame into the queue of an output, with flow control, by which nothing is dropped.
@@ -483,17 +441,12 @@ impl Fast {
         let (now, state) = (self.base.now, &mut self.ports[output]);
         let length = state.queue.len();
         if length == 0 && state.free_at <= now && !state.is_paused && state.wants_pause == state.told_pause {
-            let (key, held) = (self.key(slot), self.frames[slot].held);
-            self.transmit(output, slot, key, now);
+            let held = self.frames[slot].held;
+            self.transmit(output, slot, now);
             return self.release(held);
         }
-        state.area += length as u128 * u128::from(now - state.changed);
-        state.changed = now;
-        if let Some(lengths) = self.base.lengths.get_mut(output) {
-            lengths.spend(length, now);
-        }
         state.queue.push_back(slot);
-        state.counts.longest = state.counts.longest.max(length as u64 + 1);
+        note(state, &mut self.base, output, Counted::Joins { length: length as u32 });
         if !state.is_scheduled {
             self.send(output);
         }

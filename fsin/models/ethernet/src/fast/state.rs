@@ -19,7 +19,33 @@ pub(super) struct Carried {
     pub(super) frame: Frame,
     /// With flow control: index of the frame in [`Fast::held`](super::Fast::held).
     pub(super) held: u32,
+    /// Number of changes of links before it was sent.
+    pub(super) changes: u32,
+    /// Key of its draws.
+    pub(super) key: u64,
 }
+
+/// What is counted at a port. No other result depends on it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Counted {
+    /// A frame has come through the link that leaves through the port, which it occupied for `time` \[ps\].
+    Arrived { time: u64, is_visible: bool },
+    /// The link has damaged a frame.
+    Damaged,
+    /// A frame was dropped, perhaps because another one took the last place at the same instant.
+    Dropped { is_tied: bool },
+    /// Without flow control: a frame joins a queue of `length` frames, which it leaves at time `begin` \[ps\].
+    Waits { begin: u64, length: u32 },
+    /// With flow control: a frame joins a queue of `length` frames.
+    Joins { length: u32 },
+    /// With flow control: a frame leaves a queue of `length` frames.
+    Leaves { length: u32 },
+    /// A PAUSE frame is sent.
+    Pauses,
+}
+
+/// Frames on a link, or known to be sent later: \[ps\] time at which the transmission begins, and the frame.
+pub(super) type Line = VecDeque<(u64, u32)>;
 
 /// The state of a port.
 #[derive(Clone, Default, Debug)]
@@ -42,7 +68,7 @@ pub(super) struct PortState {
     pub(super) entered: u64,
     /// Frames whose transmission has begun or is known, until they arrive: \[ps\] time at which transmission begins,
     /// and the frame. Only the arrival of the first one is in the calendar.
-    pub(super) line: VecDeque<(u64, u32)>,
+    pub(super) line: Line,
     /// \[frames\] Frames at the front of `line` whose transmission is known to have begun: all of them after
     /// [`waiting_now`](Self::waiting_now).
     pub(super) begun: usize,

@@ -42,7 +42,7 @@ pub(crate) fn row(switches: usize, hosts: usize, routes: bool) -> Box<dyn Topolo
 
 /// Both engines.
 pub(crate) fn engines(topology: &dyn Topology, params: &Params) -> [Box<dyn Ethernet>; 2] {
-    [reference::build(topology, params.clone()).unwrap(), fast::build(topology, params.clone()).unwrap()]
+    [reference::build(topology, params.clone()).unwrap(), fast::build(topology, params.clone(), 1).unwrap()]
 }
 
 /// Runs to `until` or to the next notice: unlike a single call of [`Network::advance`], whatever happens before.

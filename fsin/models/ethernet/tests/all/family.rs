@@ -27,6 +27,7 @@ impl Values for Set {
             "ways" => Some("2"),
             "interface" => Some("serial"),
             "engine" => Some("fast"),
+            "threads" => Some("1"),
             "seed" => Some("1"),
             _ => None,
         };
@@ -70,7 +71,7 @@ fn run(network: &mut dyn Network) -> (u64, Vec<f64>) {
 #[test]
 fn defaults_are_those_of_the_parameters() {
     let topology = topology::parse("fattree:2,2", 2).unwrap();
-    let expected = run(&mut *fast::build(&*topology, Params::default()).unwrap());
+    let expected = run(&mut *fast::build(&*topology, Params::default(), 1).unwrap());
     let spec = parse(&[]).unwrap();
     assert!(format!("{spec:?}").contains(&format!("params: {:?}", Params::default())), "{spec:?}");
     assert_eq!(run(&mut *spec.build().unwrap()), expected);

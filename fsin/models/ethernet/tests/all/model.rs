@@ -54,7 +54,7 @@ proptest! {
         let forwarding = if learning { Forwarding::Learning } else { Forwarding::Static };
         let params = Params { recovery, forwarding, per: 0.01, port_queue: queue, seed, rto_min: 20 * MS, ..Params::default() };
         let topology = topology::parse(spec, 2).unwrap();
-        let mut network = fsin_ethernet::fast::build(&*topology, params.clone()).unwrap();
+        let mut network = fsin_ethernet::fast::build(&*topology, params.clone(), 1).unwrap();
         let count = all_to_all(&mut *network, bytes);
         let delivered = drain(&mut *network).unwrap();
         prop_assert_eq!(delivered.len() as u64, count);
@@ -110,7 +110,7 @@ fn losses_are_told_before_the_network_is_empty() {
 /// \[b/s\] Goodput of a connection that sends `bytes` over two links with 0.5 ms each.
 fn goodput(params: &Params, bytes: u64) -> (f64, fsin_ethernet::Details) {
     let params = Params { propagation: MS / 2, ..params.clone() };
-    let mut network = fsin_ethernet::fast::build(&*row(1, 2, false), params).unwrap();
+    let mut network = fsin_ethernet::fast::build(&*row(1, 2, false), params, 1).unwrap();
     network.inject(message(0, 0, 1, bytes));
     let delivered = drain(&mut *network).unwrap();
     (8e12 * bytes as f64 / delivered[0].delivered.0 as f64, network.details())
@@ -467,7 +467,7 @@ fn the_spread_of_long_latencies_is_exact() {
 fn incast_over_own_rates(params: &Params) -> Box<dyn Ethernet> {
     let links: String = (0..6).map(|host| format!("H{host} -> S; S -> H{host};\n")).collect();
     let topology = graph(&format!("digraph {{ edge [rate=\"100Mb/s\", delay=\"500ps\"]\n{links} }}\n"));
-    let mut network = fsin_ethernet::fast::build(&*topology, params.clone()).unwrap();
+    let mut network = fsin_ethernet::fast::build(&*topology, params.clone(), 1).unwrap();
     for source in 0..5 {
         network.inject(message(source.into(), source, 5, 60_000));
     }

@@ -1,0 +1,75 @@
+//! Links to devices that are simulated elsewhere.
+
+use super::Fast;
+use super::side::HostSide;
+use super::state::Carried;
+use crate::rules::frame::NONE;
+
+/// The side of a device that is simulated here.
+pub(super) const HERE: u32 = u32::MAX;
+
+/// A frame on a link to a device that is simulated elsewhere.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Crossing {
+    /// The port through which it leaves.
+    pub(super) port: u32,
+    /// \[ps\] Time at which its transmission begins.
+    pub(super) begin: u64,
+    pub(super) carried: Carried,
+}
+
+/// Links to devices that are simulated elsewhere.
+#[derive(Debug)]
+pub(super) struct Border {
+    /// By port: where the device at the other end is simulated, or [`HERE`].
+    pub(super) sides: Vec<u32>,
+    /// By side: the frames on their way there since they were last taken.
+    pub(super) sent: Vec<Vec<Crossing>>,
+    /// \[ps\] Time at which the first of the frames sent to any side arrives; the greatest number if none was sent since
+    /// this was last reset.
+    pub(super) first: u64,
+    /// \[ps\] Time up to which a frame is on a link, as far as is known here.
+    pub(super) latest: u64,
+}
+
+impl Border {
+    pub(super) fn new(sides: Vec<u32>, count: usize) -> Self {
+        Self { sides, sent: vec![Vec::new(); count], first: u64::MAX, latest: 0 }
+    }
+}
+
+impl<H: HostSide> Fast<H> {
+    /// Notes when a frame arrives and, if that is elsewhere, hands it over; returns whether it does.
+    pub(super) fn hand_over(&mut self, port: usize, slot: u32, begin: u64) -> bool {
+        let arrival = self.arrival(port, begin, slot);
+        let Some(border) = &mut self.border else { return false };
+        border.latest = border.latest.max(arrival);
+        let side = border.sides[port];
+        if side == HERE {
+            return false;
+        }
+        border.first = border.first.min(arrival);
+        border.sent[side as usize].push(Crossing { port: port as u32, begin, carried: self.frames[slot] });
+        self.frames.release(slot);
+        // Only the frames that wait count here.
+        let (now, state) = (self.base.now, &mut self.ports[port]);
+        while state.line.front().is_some_and(|&(begin, _)| begin <= now) {
+            state.line.pop_front();
+            state.begun = state.begun.saturating_sub(1);
+        }
+        if begin > now {
+            state.line.push_back((begin, NONE));
+        }
+        true
+    }
+
+    /// Takes over a frame that is on its way to a device here.
+    pub(super) fn take_over(&mut self, Crossing { port, begin, carried }: Crossing) {
+        let (port, slot) = (port as usize, self.frames.store(carried));
+        self.moving += 1;
+        self.ports[port].line.push_back((begin, slot));
+        if self.ports[port].line.len() == 1 {
+            self.schedule_arrival(port, begin, slot);
+        }
+    }
+}

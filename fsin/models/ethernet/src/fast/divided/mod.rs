@@ -1,0 +1,344 @@
+//! One network on several threads: the hosts on the caller's thread, and parts of the switches ahead of them.
+//!
+//! Sources react to what hosts tell them at once, so hosts and sources stay together on one thread, and in the order of
+//! time. Switches act on each other and on hosts through links only, and whatever crosses a link takes at least the
+//! time of its shortest frame (of a header, where the other end is a cut-through switch) and its propagation delay: the
+//! lookahead. But hosts can learn at the same instant what becomes of their frames in a switch: that one was dropped,
+//! and is to be sent again. So switches are simulated first.
+//!
+//! # Windows
+//! Hosts have been simulated up to time H, switches up to a later time S: hosts know all that comes to them, and all
+//! losses, up to S. While hosts are simulated from H to S, threads simulate the switches from S to S'. What hosts send
+//! meanwhile reaches switches no earlier than a lookahead after H, what parts of switches send each other no earlier than
+//! a lookahead after S; S' is the earlier of both. Where nothing happens at H or S, the next event takes its place.
+//!
+//! # What is exact
+//! Each part simulates its events in the order of the whole network's, and hosts take arrivals and losses in that order
+//! too. What ports count (frames, lengths of queues) is kept by the moment of its event, and counted when the clock of
+//! hosts has passed it: so results at any instant, and after any failure, are those of one thread.
+//!
+//! Links die and are repaired between two windows. A deadlock of flow control is found at the instant when the last
+//! frame leaves the links: where no frame is known to be on a link during a whole window, all events are simulated one
+//! by one, on the caller's thread.
+//!
+//! Decision: docs/decisions/0305-ethernet-on-threads.md.
+
+use std::collections::VecDeque;
+
+use fsin_core::network::Notices;
+use fsin_core::parallel::{Division, Partitioned};
+
+use super::Fast;
+use super::border::{Border, Crossing, HERE};
+use super::side::HostSide;
+use crate::engine::Base;
+use crate::params::{Params, Switching};
+use crate::rules::hosts::Hosts;
+use crate::rules::wiring::{Link, Wiring};
+
+mod apart;
+mod engine;
+mod part;
+
+use apart::{Apart, Fate, Moment};
+use part::{Part, Report};
+
+/// Number of events of switches in a window from which on it pays to wake the threads.
+pub(super) const EVENTS_WORTH_THREADS: u64 = 48;
+
+/// The work of hosts, source and statistics beside that of all switches. Measured: .4 to .5.
+const WORK_OF_HOSTS: f64 = 0.5;
+
+/// \[ps\] The time that a frame takes at least from the beginning of its transmission until it arrives, or its header.
+fn lookahead(link: &Link, params: &Params) -> u64 {
+    let whole = link.time(params.frames.shortest() as u16);
+    let is_by_header = params.switching == Switching::CutThrough && link.is_to_switch;
+    link.delay + if is_by_header { whole.min(link.header()) } else { whole }
+}
+
+/// By device: the part of a switch; the number of parts for a host. Parts are switches of consecutive numbers. A switch
+/// counts by its number of ports; the first part, whose thread has the hosts too, has a smaller share.
+fn sides(wiring: &Wiring, parts: usize) -> Vec<u32> {
+    let ports = |switch: usize| wiring.ports(wiring.hosts + switch).len();
+    let all = (0..wiring.switches).map(ports).sum::<usize>().max(1) as f64;
+    let first = ((1.0 - (parts - 1) as f64 * WORK_OF_HOSTS) / parts as f64).max(0.0);
+    let mut sides = vec![parts as u32; wiring.hosts];
+    let mut before = 0;
+    for switch in 0..wiring.switches {
+        let share = (before as f64 + 0.5 * ports(switch) as f64) / all;
+        let side = if share < first { 0 } else { 1 + ((share - first) / (1.0 - first) * (parts - 1) as f64) as u32 };
+        sides.push(side.min(parts as u32 - 1));
+        before += ports(switch);
+    }
+    sides
+}
+
+/// The engine of a network on several threads.
+#[derive(Debug)]
+pub(super) struct Divided {
+    /// The hosts.
+    hosts: Fast<Hosts>,
+    /// The switches.
+    parts: Partitioned<Part>,
+    /// By device: the part of a switch; the number of parts for a host.
+    sides: Vec<u32>,
+    /// What has become of copies of frames and hosts have to be told later, in order.
+    fates: VecDeque<(Moment, Fate)>,
+    /// \[ps\] Hosts can be simulated up to this time.
+    bound: u64,
+    /// \[ps\] Switches are simulated up to this time, or are being.
+    ahead: u64,
+    /// \[ps\] The least time that a frame takes from a host to a switch, and from one part to another.
+    lookahead: [u64; 2],
+    /// Number of events in a window from which on threads are woken for the next one.
+    worth: u64,
+    /// Number of events of switches in the last window.
+    events: u64,
+    /// The last moment of which hosts have been told something.
+    last: Moment,
+    /// \[ps\] Where all events are simulated one by one: up to this time, without this time itself.
+    one_by_one: Option<u64>,
+}
+
+impl Divided {
+    /// An empty network on `threads` threads, at least 2, of which no more are used than there are switches and hosts
+    /// to divide.
+    pub(super) fn new(base: Base, threads: usize, worth: u64) -> Self {
+        let parts = threads.clamp(2, base.wiring.switches + 1);
+        let sides = sides(&base.wiring, parts);
+        let side_of = |device: u32| sides[device as usize];
+        let border = |own: u32| {
+            let there = |link: &Link| Some(side_of(link.device)).filter(|&side| side != own).unwrap_or(HERE);
+            Some(Box::new(Border::new(base.wiring.links.iter().map(there).collect(), parts + 1)))
+        };
+        let least = |from_hosts: bool| {
+            let crosses = |link: &&Link| {
+                base.wiring.is_host(link.owner) == from_hosts && side_of(link.owner) != side_of(link.device)
+            };
+            let crossing = base.wiring.links.iter().filter(crosses);
+            crossing.map(|link| lookahead(link, &base.params)).min().unwrap_or(u64::MAX)
+        };
+        let lookahead = [least(true), least(false)];
+        let ports = base.wiring.links.len();
+        let part = |own: usize| {
+            let mut fast = Fast::new(base.with_hosts(Apart::new(ports)));
+            fast.border = border(own as u32);
+            Box::new(Part::new(fast, parts))
+        };
+        let division = Division::new(parts, parts, false);
+        let parts_of_switches = (0..parts).map(part).collect();
+        let of_hosts = border(parts as u32);
+        let mut hosts = Fast::new(base);
+        hosts.border = of_hosts;
+        Self {
+            hosts,
+            parts: Partitioned::new(division, parts_of_switches),
+            sides,
+            fates: VecDeque::new(),
+            bound: 0,
+            ahead: 0,
+            lookahead,
+            worth,
+            events: 0,
+            last: (0, 0),
+            one_by_one: None,
+        }
+    }
+
+    /// The part to which a port belongs; `None` for a port of a host.
+    fn part_of(&self, port: usize) -> Option<usize> {
+        self.part_of_device(self.hosts.base.wiring.links[port].owner)
+    }
+
+    /// The part to which a device belongs; `None` for a host.
+    fn part_of_device(&self, device: u32) -> Option<usize> {
+        let side = self.sides[device as usize] as usize;
+        (side < self.parts.division().parts).then_some(side)
+    }
+
+    /// The next moment at which something happens at a host, or it is told something.
+    fn next_of_hosts(&mut self) -> Option<Moment> {
+        let told = self.fates.front().map(|(moment, _)| *moment);
+        self.hosts.calendar.first().map(|event| (event.at, event.order)).into_iter().chain(told).min()
+    }
+
+    /// Waits for the switches, and takes what they report.
+    fn collect(&mut self) {
+        let Self { hosts, parts, events, fates, .. } = self;
+        let mut fresh = Vec::new();
+        parts.settle(&mut |report, _| read(report, hosts, &mut fresh, events));
+        append(fates, fresh);
+    }
+
+    /// Lets hosts be simulated up to the time that switches have reached, and begins to simulate the switches in the
+    /// next window. No message is injected before time `least`. Returns false if nothing happens any more.
+    fn begin_window(&mut self, least: u64) -> bool {
+        self.collect();
+        self.bound = self.ahead;
+        let at_hosts = self.next_of_hosts().map_or(u64::MAX, |(at, _)| at);
+        let sent = self.hosts.border.as_ref().map_or(u64::MAX, |border| border.first);
+        let of_parts = self.parts.parts().iter().filter_map(|part| part.next()).min();
+        let at_switches = of_parts.unwrap_or(u64::MAX).min(sent);
+        if at_hosts.min(at_switches) == u64::MAX {
+            return false;
+        }
+        let base = &self.hosts.base;
+        let hosts_send = at_hosts.min(at_switches).min(least);
+        let change = base.alive.next_at().unwrap_or(u64::MAX);
+        let [from_hosts, between] = self.lookahead;
+        let mut until = hosts_send.saturating_add(from_hosts).min(at_switches.saturating_add(between)).min(change);
+        if base.params.pause {
+            let borders = self.parts.parts().iter().map(|part| &part.fast.border).chain([&self.hosts.border]);
+            let latest = borders.flatten().map(|border| border.latest).max();
+            until = until.min(latest.unwrap_or(0));
+            // Hosts have nothing left to do before that either, if they are as far as switches are.
+            if until <= self.ahead && self.bound == self.ahead && at_hosts >= self.bound {
+                self.deliver();
+                self.one_by_one = Some(self.bound);
+                return true;
+            }
+        }
+        if until > self.ahead {
+            self.run_switches(until);
+        }
+        true
+    }
+
+    /// Begins to simulate the switches up to time `until`.
+    fn run_switches(&mut self, until: u64) {
+        self.ahead = until;
+        let Self { hosts, parts, events, fates, bound, worth, .. } = self;
+        // Hosts have been simulated up to here, or have nothing to do before it.
+        let passed = (hosts.base.now.min(*bound), 0);
+        for part in parts.parts_mut() {
+            (part.until, part.passed) = (until, passed);
+        }
+        if let Some(border) = &mut hosts.border {
+            border.first = u64::MAX;
+            for ((_, accepted), sent) in parts.with_accepted_mut().zip(&mut border.sent) {
+                accepted.append(sent);
+            }
+        }
+        let is_worth = std::mem::take(events) >= *worth;
+        let mut fresh = Vec::new();
+        parts.cycle(until, is_worth, true, &mut |report, _| read(report, hosts, &mut fresh, events));
+        append(fates, fresh);
+    }
+
+    /// Delivers all frames that are on their way between hosts and parts. The parts must be on the caller's thread.
+    fn deliver(&mut self) {
+        let Self { hosts, parts, .. } = self;
+        let count = parts.division().parts;
+        parts.parts_mut().iter_mut().for_each(|part| part.open());
+        for from in 0..=count {
+            let border = match parts.parts_mut().get_mut(from) {
+                Some(part) => &mut part.fast.border,
+                None => &mut hosts.border,
+            };
+            let Some(border) = border else { continue };
+            border.first = u64::MAX;
+            let mut sent = std::mem::take(&mut border.sent);
+            for (to, list) in sent.iter_mut().enumerate() {
+                match parts.parts_mut().get_mut(to) {
+                    Some(part) => list.drain(..).for_each(|crossing| part.fast.take_over(crossing)),
+                    None => list.drain(..).for_each(|crossing| hosts.take_over(crossing)),
+                }
+            }
+            if let Some(border) = match parts.parts_mut().get_mut(from) {
+                Some(part) => &mut part.fast.border,
+                None => &mut hosts.border,
+            } {
+                border.sent = sent;
+            }
+        }
+    }
+
+    /// Counts what ports have counted up to a moment. The parts must be on the caller's thread.
+    fn catch_up(&mut self, until: Moment) {
+        for part in self.parts.parts_mut() {
+            part.fast.catch_up(until);
+            self.hosts.base.hosts.messages.recorder.hops(std::mem::take(&mut part.fast.base.hosts.hops));
+        }
+    }
+
+    /// Tells hosts what has become of a copy of a frame.
+    fn tell(&mut self, fate: Fate, now: u64, notices: &mut Notices) {
+        let base = &mut self.hosts.base;
+        match fate {
+            Fate::Copied { unit, copies } => base.hosts.copy(unit, copies),
+            Fate::Filtered { unit } => base.hosts.filter(unit, now, notices),
+            Fate::Lost { unit } => base.hosts.lose(unit, now, notices),
+            Fate::LostOnDeadLink { unit } => base.hosts.lose_on_dead_link(unit, now, notices),
+            Fate::Dropped { unit } => base.hosts.drop_copy(unit, now, notices),
+            Fate::Failure(failure) => Hosts::fail(base, *failure),
+        }
+    }
+
+    /// Tells hosts what part `part` has to tell them of the present instant.
+    fn tell_of(&mut self, part: usize, notices: &mut Notices) {
+        let now = self.hosts.base.now;
+        for (_, fate) in std::mem::take(&mut self.parts.parts_mut()[part].fast.base.hosts.fates) {
+            self.tell(fate, now, notices);
+        }
+    }
+
+    /// Simulates the next moment of hosts.
+    fn step_hosts(&mut self, notices: &mut Notices) {
+        let Some(moment) = self.next_of_hosts() else { return };
+        self.last = moment;
+        if self.fates.front().is_none_or(|(told, _)| *told != moment) {
+            if let Some(event) = self.hosts.calendar.pop() {
+                self.hosts.process(&event, notices);
+            }
+            return;
+        }
+        while let Some((_, fate)) = self.fates.pop_front_if(|(told, _)| *told == moment) {
+            self.tell(fate, moment.0, notices);
+        }
+        Hosts::serve(&mut self.hosts);
+    }
+
+    /// The next moment of the whole network, and the part in which it is; `None` for hosts. All frames must be
+    /// [delivered](Self::deliver).
+    fn next_of_all(&mut self) -> Option<(Moment, Option<usize>)> {
+        let of_hosts = self.next_of_hosts().map(|moment| (moment, None));
+        let parts = self.parts.parts_mut().iter_mut().enumerate();
+        let of_parts = parts.filter_map(|(number, part)| {
+            let event = part.fast.calendar.first()?;
+            Some(((event.at, event.order), Some(number)))
+        });
+        of_parts.chain(of_hosts).min_by_key(|(moment, _)| *moment)
+    }
+
+    /// Simulates the next event of the whole network.
+    fn step_one(&mut self, notices: &mut Notices) {
+        match self.next_of_all() {
+            Some((moment, Some(number))) => {
+                self.last = moment;
+                let part = &mut self.parts.parts_mut()[number];
+                part.step(u64::MAX);
+                let moved = part.fast.base.last_moved;
+                self.hosts.base.last_moved = self.hosts.base.last_moved.max(moved);
+                self.tell_of(number, notices);
+                Hosts::serve(&mut self.hosts);
+            }
+            _ => self.step_hosts(notices),
+        }
+        self.deliver();
+        self.catch_up((u64::MAX, u64::MAX));
+    }
+}
+
+/// Takes a report: the frames for hosts, what they are to be told, and the number of events.
+fn read(report: &mut Report, hosts: &mut Fast, fates: &mut Vec<(Moment, Fate)>, events: &mut u64) {
+    fates.append(&mut report.fates);
+    report.frames.drain(..).for_each(|crossing: Crossing| hosts.take_over(crossing));
+    *events += std::mem::take(&mut report.events);
+}
+
+/// Appends what parts have told of a window, in the order of moments.
+fn append(fates: &mut VecDeque<(Moment, Fate)>, mut fresh: Vec<(Moment, Fate)>) {
+    // Of one moment, what happens stays in its order.
+    fresh.sort_by_key(|(moment, _)| *moment);
+    fates.extend(fresh);
+}
