@@ -16,7 +16,8 @@ fn result(folder: &Path, line: &str) -> Value {
     assert!(is_known, "fsin run {line}: {}", String::from_utf8_lossy(&output.stderr));
     let mut found: Value = serde_json::from_slice(&output.stdout).unwrap();
     let all = found.as_object_mut().unwrap();
-    for volatile in ["cpu_seconds", "wall_seconds", "cycles_per_second", "peak_memory_bytes", "experiment", "manifest"] {
+    for volatile in ["cpu_seconds", "wall_seconds", "cycles_per_second", "peak_memory_bytes", "experiment", "manifest"]
+    {
         all.remove(volatile);
     }
     found
