@@ -175,9 +175,9 @@ fn agree(case: &Case) -> Result<Option<NetworkFailure>, TestCaseError> {
 /// Numbers of threads that every case is simulated by.
 const THREADS: [usize; 4] = [1, 2, 3, 4];
 
-/// Runs [`all`] on the engines of a case, with observers of frames in half of the cases. In one case of four the threads
-/// work in every window; in the others the caller's thread simulates all parts, which takes a fraction of the time on a
-/// machine with other things to do.
+/// Runs [`all`] on the engines of a case, with observers of frames in half of the cases. In one case of four the
+/// threads work in every window; in the others the caller's thread simulates all parts, which takes a fraction of the
+/// time on a machine with other things to do.
 fn observed(case: &Case, offers: &mut Vec<Offer>) -> Result<Option<NetworkFailure>, TestCaseError> {
     let topology = place(case.topology);
     let mut reference = reference::build(&*topology, case.params.clone()).unwrap();

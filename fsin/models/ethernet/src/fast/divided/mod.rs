@@ -9,8 +9,9 @@
 //! # Windows
 //! Hosts have been simulated up to time H, switches up to a later time S: hosts know all that comes to them, and all
 //! losses, up to S. While hosts are simulated from H to S, threads simulate the switches from S to S'. What hosts send
-//! meanwhile reaches switches no earlier than a lookahead after H, what parts of switches send each other no earlier than
-//! a lookahead after S; S' is the earlier of both. Where nothing happens at H or S, the next event takes its place.
+//! meanwhile reaches switches no earlier than a lookahead after H, what parts of switches send each other no earlier
+//! than a lookahead after S; S' is the earlier of both. Where nothing happens at H or S, the next event takes its
+//! place.
 //!
 //! # What is exact
 //! Each part simulates its events in the order of the whole network's, and hosts take arrivals and losses in that order
