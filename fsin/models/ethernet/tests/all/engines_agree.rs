@@ -464,3 +464,23 @@ fn collisions_of_time_outs_end() {
         assert_eq!(agree(&case).unwrap(), None);
     }
 }
+
+/// The clock stops while switches are ahead of it, with flow control: what they have counted is not shown.
+#[test]
+fn switches_ahead_of_the_clock_show_what_it_has_reached() {
+    let (seed, frames) = (7_646_197_044_349_747_650, Frames { mtu: 9_216, ..Frames::ROCE });
+    let params = Params {
+        propagation: 0,
+        port_queue: 10_000,
+        forwarding: Forwarding::Static,
+        frames,
+        interface: Interface::Interleaved(2),
+        pause: true,
+        xoff: 1,
+        xon: 0,
+        seed,
+        ..Params::default()
+    };
+    let case = Case { topology: "mixed", params, rounds: 5, gap: 4, bytes: 8_472, seed };
+    assert_eq!(agree(&case).unwrap(), None);
+}

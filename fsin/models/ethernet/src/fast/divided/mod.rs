@@ -189,9 +189,10 @@ impl Divided {
         let [from_hosts, between] = self.lookahead;
         let mut until = hosts_send.saturating_add(from_hosts).min(at_switches.saturating_add(between)).min(change);
         if base.params.pause {
-            until = until.min(self.latest());
-            // Hosts have nothing left to do before that either.
-            if until <= self.ahead && at_hosts >= self.bound {
+            let latest = self.latest();
+            until = until.min(latest);
+            // Nothing is left to do before that time, and the clock has reached it.
+            if latest <= self.ahead && at_hosts >= self.bound && least >= self.bound {
                 self.deliver();
                 self.one_by_one = Some(self.bound);
                 return true;
