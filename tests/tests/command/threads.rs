@@ -8,7 +8,11 @@ use std::path::Path;
 use serde_json::Value;
 use tests::command::run;
 
-/// Results of a line, without what a run may differ in: times, memory, and the setting itself.
+/// What two runs of one experiment differ in: times, memory, and the setting itself.
+const VOLATILE: [&str; 6] =
+    ["cpu_seconds", "wall_seconds", "cycles_per_second", "peak_memory_bytes", "experiment", "manifest"];
+
+/// Results of a line, without what is [volatile](VOLATILE).
 #[track_caller]
 fn result(folder: &Path, line: &str) -> Value {
     let output = run(folder, &format!("run {line} -q --format json"));
@@ -16,8 +20,7 @@ fn result(folder: &Path, line: &str) -> Value {
     assert!(is_known, "fsin run {line}: {}", String::from_utf8_lossy(&output.stderr));
     let mut found: Value = serde_json::from_slice(&output.stdout).unwrap();
     let all = found.as_object_mut().unwrap();
-    for volatile in ["cpu_seconds", "wall_seconds", "cycles_per_second", "peak_memory_bytes", "experiment", "manifest"]
-    {
+    for volatile in VOLATILE {
         all.remove(volatile);
     }
     found

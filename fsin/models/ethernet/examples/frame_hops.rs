@@ -1,6 +1,6 @@
 //! What a frame hop costs: `cargo run --release -p fsin-ethernet --example frame_hops`; with `NAME MICROSECONDS`, one
-//! network only, for counting instructions: `valgrind --tool=callgrind target/release/examples/frame_hops tree 20000`; with
-//! `NAME MICROSECONDS THREADS`, by the wall clock, on several threads.
+//! network only, for counting instructions: `valgrind --tool=callgrind target/release/examples/frame_hops tree 20000`;
+//! with `NAME MICROSECONDS THREADS`, by the wall clock, on several threads.
 //!
 //! Every host sends a message in each period, one host after the other, to destinations drawn by a hash, at half of
 //! what the network carries or less. Networks named `flow` and `incast` are run as `fsin run` runs a program, with all

@@ -143,7 +143,8 @@ pub(crate) trait Events: std::fmt::Debug + Send {
 
     fn base_mut(&mut self) -> &mut Base;
 
-    /// \[ps\] Time of the next event that hosts may learn of, if it is before `until`; a later one, or `None`, if none is.
+    /// \[ps\] Time of the next event that hosts may learn of, if it is before `until`; a later one, or `None`, if none
+    /// is. No message is injected before time `until` - 1, unless such an event comes first.
     fn next_at(&mut self, until: u64) -> Option<u64>;
 
     /// Processes the event whose time [`next_at`](Self::next_at) has returned last. The clock stands at that time.

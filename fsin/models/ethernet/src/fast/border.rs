@@ -25,8 +25,8 @@ pub(super) struct Border {
     pub(super) sides: Vec<u32>,
     /// By side: the frames on their way there since they were last taken.
     pub(super) sent: Vec<Vec<Crossing>>,
-    /// \[ps\] Time at which the first of the frames sent to any side arrives; the greatest number if none was sent since
-    /// this was last reset.
+    /// \[ps\] Time at which the first of the frames sent to any side arrives; the greatest number if none was sent
+    /// since this was last reset.
     pub(super) first: u64,
     /// \[ps\] Time up to which a frame is on a link, as far as is known here.
     pub(super) latest: u64,

@@ -6,6 +6,9 @@
 //! Hosts are asked for the next frame when their ports are free, and so are ports with flow control. Timers of
 //! connections are not moved: one that goes off too early is set again.
 //!
+//! On several threads, hosts and parts of the switches are engines of this kind, each for its own devices: frames on
+//! links to devices elsewhere are handed over (`border`), and switches tell hosts what becomes of frames (`divided`).
+//!
 //! # Agreement
 //! The [reference engine](crate::reference) defines every result; property tests hold that digests and all statistics
 //! are equal, bit for bit.
@@ -43,8 +46,8 @@ use event::Event;
 use side::HostSide;
 use state::{Carried, Counted, Held, PortState};
 
-/// An empty network, simulated by `threads` threads (1 to [`MAX_THREADS`]), but by at most one for each switch and one for
-/// the hosts. The results do not depend on `threads`.
+/// An empty network, simulated by `threads` threads (1 to [`MAX_THREADS`]), but by at most one for each switch and one
+/// for the hosts. The results do not depend on `threads`.
 ///
 /// # Errors
 /// Settings that are out of range or do not fit the topology.

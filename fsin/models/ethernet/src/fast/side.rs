@@ -14,8 +14,8 @@ use crate::rules::hosts::Hosts;
 
 /// The hosts, as ports and links deal with them.
 pub(super) trait HostSide: Debug + Send + Sized {
-    /// True if there are no hosts here, and the clock of those elsewhere is behind: what ports count is kept in order of
-    /// time until that clock has passed it.
+    /// True if there are no hosts here, and the clock of those elsewhere is behind: what ports count is kept in order
+    /// of time until that clock has passed it.
     const IS_APART: bool;
 
     /// Number of changes of links up to now.

@@ -175,9 +175,9 @@ fn agree(case: &Case) -> Result<Option<NetworkFailure>, TestCaseError> {
 /// Numbers of threads that every case is simulated by.
 const THREADS: [usize; 4] = [1, 2, 3, 4];
 
-/// Runs [`all`] on the engines of a case, with observers of frames in half of the cases. In one case of four the threads
-/// work in every window; in the others the caller's thread simulates all parts, which takes a fraction of the time on a
-/// machine with other things to do.
+/// Runs [`all`] on the engines of a case, with observers of frames in half of the cases. In one case of four the
+/// threads work in every window; in the others the caller's thread simulates all parts, which takes a fraction of the
+/// time on a machine with other things to do.
 fn observed(case: &Case, offers: &mut Vec<Offer>) -> Result<Option<NetworkFailure>, TestCaseError> {
     let topology = place(case.topology);
     let mut reference = reference::build(&*topology, case.params.clone()).unwrap();
@@ -463,4 +463,24 @@ fn collisions_of_time_outs_end() {
         let case = Case { topology: "fattree:3,2", params, rounds: 36, gap: 1, bytes: 1_253, seed };
         assert_eq!(agree(&case).unwrap(), None);
     }
+}
+
+/// The clock stops while switches are ahead of it, with flow control: what they have counted is not shown.
+#[test]
+fn switches_ahead_of_the_clock_show_what_it_has_reached() {
+    let (seed, frames) = (7_646_197_044_349_747_650, Frames { mtu: 9_216, ..Frames::ROCE });
+    let params = Params {
+        propagation: 0,
+        port_queue: 10_000,
+        forwarding: Forwarding::Static,
+        frames,
+        interface: Interface::Interleaved(2),
+        pause: true,
+        xoff: 1,
+        xon: 0,
+        seed,
+        ..Params::default()
+    };
+    let case = Case { topology: "mixed", params, rounds: 5, gap: 4, bytes: 8_472, seed };
+    assert_eq!(agree(&case).unwrap(), None);
 }

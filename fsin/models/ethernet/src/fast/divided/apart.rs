@@ -141,10 +141,12 @@ impl HostSide for Apart {
 impl Fast<Apart> {
     /// Counts what was kept of events up to a moment.
     pub(super) fn catch_up(&mut self, until: Moment) {
-        while let Some(&(moment, port, what)) = self.base.hosts.kept.front().filter(|(moment, ..)| *moment <= until) {
-            self.base.hosts.kept.pop_front();
+        let mut kept = std::mem::take(&mut self.base.hosts.kept);
+        let passed = kept.partition_point(|(moment, ..)| *moment <= until);
+        for (moment, port, what) in kept.drain(..passed) {
             let port = port as usize;
             count(&mut self.ports[port], &mut self.base, port, moment.0, what);
         }
+        self.base.hosts.kept = kept;
     }
 }

@@ -46,11 +46,9 @@ impl Events for Divided {
         let until = until.min(self.hosts.base.alive.next_at().unwrap_or(u64::MAX));
         loop {
             if let Some(done) = self.one_by_one {
-                let Some(((at, _), _)) = self.next_of_all().filter(|((at, _), _)| *at < until) else { return None };
-                let borders = self.parts.parts().iter().map(|part| &part.fast.border).chain([&self.hosts.border]);
-                let latest = borders.flatten().map(|border| border.latest).max();
+                let ((at, _), _) = self.next_of_all().filter(|((at, _), _)| *at < until)?;
                 // Windows begin at a new instant, and only where there is time for them.
-                if at < done || latest.unwrap_or(0) < at.saturating_add(self.lookahead[0]) {
+                if at < done || self.latest() < at.saturating_add(self.lookahead[0]) {
                     self.one_by_one = Some(at + 1);
                     return Some(at);
                 }

@@ -1,4 +1,6 @@
 //! Step 1: network interfaces cut messages into packets.
+//!
+//! Decision: docs/decisions/0310-unread-notices.md.
 
 use trgen::NodeId;
 
