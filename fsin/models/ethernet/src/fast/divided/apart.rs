@@ -40,6 +40,8 @@ pub(super) struct Apart {
     pub(super) moment: Moment,
     /// What hosts have to be told, in order.
     pub(super) fates: Vec<(Moment, Fate)>,
+    /// True once the network cannot go on.
+    pub(super) has_failed: bool,
     /// What is counted later, in order: with the port.
     kept: VecDeque<(Moment, u32, Counted)>,
     /// Frames that have crossed links of the topology, among what is counted, since this was last taken.
@@ -95,6 +97,7 @@ impl HostSide for Apart {
     }
 
     fn fail(base: &mut Base<Self>, failure: NetworkFailure) {
+        base.hosts.has_failed = true;
         base.hosts.tell(Fate::Failure(Box::new(failure)));
     }
 

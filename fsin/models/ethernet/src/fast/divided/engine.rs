@@ -121,6 +121,11 @@ impl Events for Divided {
             self.tell_of(part, notices);
         }
         self.deliver();
+        // Frames that were known to be on a link may be gone.
+        let now = self.hosts.base.now;
+        let borders =
+            self.parts.parts_mut().iter_mut().map(|part| &mut part.fast.border).chain([&mut self.hosts.border]);
+        borders.flatten().for_each(|border| border.latest = border.latest.min(now));
     }
 
     fn resume(&mut self, port: usize) {

@@ -79,7 +79,8 @@ impl Partition for Part {
         if let Some(border) = &mut self.fast.border {
             border.first = u64::MAX;
         }
-        while self.step(self.until) {
+        // After a failure nothing is simulated that one thread would not have: frames that circulate double.
+        while !self.fast.base.hosts.has_failed && self.step(self.until) {
             self.report.events += 1;
         }
         self.report.fates.append(&mut self.fast.base.hosts.fates);
