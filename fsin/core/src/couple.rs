@@ -339,7 +339,8 @@ impl<'a> Coupled<'a> {
                 self.source.dropped(at, message);
             }
             advanced?;
-            if self.notices.is_empty() && self.network.clock() < target {
+            // It has made its steps. An empty network has no more to make.
+            if self.notices.is_empty() && self.network.clock() < target && self.network.in_flight() > 0 {
                 break;
             }
         }

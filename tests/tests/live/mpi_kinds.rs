@@ -102,7 +102,7 @@ fn a_rendezvous_ends_with_its_receive_and_its_deadlock_is_named() {
         }
     }
     for (flags, reason) in [
-        ("--rendezvous many", "it is not a number of bytes"),
+        ("--rendezvous many", "it is not a size"),
         ("--rendezvous 1 --sync deterministic", "the answer of a receiver could come too late"),
     ] {
         let output = program.run(&format!("-n 2 {NETWORK} {flags}"), "late");
