@@ -133,7 +133,7 @@ fn words_that_mean_nothing_are_refused() {
         ("piece=packet", "the network is not known here"),
         ("interleave=0", "interleave = 0 is out of range"),
         ("interleave=some", "`some` is not a whole number"),
-        ("tasks=4,bytes=2^36", "`2^36` is not a whole number"),
+        ("tasks=4,bytes=2^36", "`2^36` is not a size"),
         ("tasks=4,bytes=68719476736,piece=1", "messages"),
     ] {
         let what = parse(&format!("all-to-all:{text}"), 8, None).unwrap_err().to_string();
