@@ -5,7 +5,7 @@
 use std::fs;
 
 use serde_json::Value;
-use tests::mpi::{Program, program, said};
+use tests::mpi::{Program, program, program_with, said};
 
 /// Runs a program that succeeds, and returns its results and what it has written to stderr.
 fn results(program: &Program, flags: &str, words: &str) -> (Value, String) {
@@ -126,26 +126,34 @@ fn a_search_that_has_no_time_left_says_that_nothing_has_settled() {
 /// Figures of a program that is linked with other libraries of its language than those of C.
 #[test]
 fn computing_is_measured_alike_in_c_and_in_fortran() {
-    let (Some(c), Some(fortran)) = (program("work.c"), program("work.f90")) else { return };
+    // With -O2 the loops are the same instructions. With -O1 that of C has a move more, which some processors make free and
+    // on others costs an eighth.
+    let optimised = |source| program_with(source, &["-O2", "-falign-loops=64"].map(str::to_owned));
+    let (Some(c), Some(fortran)) = (optimised("work.c"), optimised("work.f90")) else { return };
     let flags = "-n 2 --network switch:delay=1us,nodes=2";
     let computing = |program: &Program, more: &str| -> f64 {
         let (result, _) = results(program, &format!("{flags} {more}"), "");
         let ranks = result["ranks"].as_array().unwrap();
         ranks.iter().map(|rank| rank["computing_ps"].as_u64().unwrap()).min().unwrap() as f64
     };
-    // Processor time, which other programs disturb by what they leave in caches: the least of three measurements. The
-    // two compilers need not give loops of one speed; a figure that holds something twice, or half of it, is outside.
-    let least = |program| (0..3).map(|_| computing(program, "--compute measured")).fold(f64::INFINITY, f64::min);
-    let least = [least(&c), least(&fortran)];
-    assert!((0.6..1.7).contains(&(least[0] / least[1])), "{least:?}");
+    // Processor time, which other programs disturb by what they leave in caches: the least of several measurements. More
+    // are made until both have had a quiet moment.
+    let (mut least, mut tries) = ([f64::INFINITY; 2], 0);
+    while tries < 3 || (least[0] / least[1] - 1.0).abs() > 0.1 {
+        assert!(tries < 30, "{least:?}");
+        tries += 1;
+        least = [
+            least[0].min(computing(&c, "--compute measured")),
+            least[1].min(computing(&fortran, "--compute measured")),
+        ];
+    }
     // 50 million steps of 3 operations that wait for each other.
     assert!(least[0] > 50e6 * 3.0 * 100.0, "{least:?}");
-    // Four times, on a processor that may be faster by now.
     let stretched = computing(&fortran, "--compute measured:4");
-    assert!(stretched > 2.0 * least[1], "{stretched} {least:?}");
+    assert!(stretched > 3.6 * least[1], "{stretched} {least:?}");
     // In real time it is at least what has been computed.
     let real = computing(&fortran, "--mode realtime --factor 2");
-    assert!(real > 0.5 * least[1], "{real} {least:?}");
+    assert!(real > 0.9 * least[1], "{real} {least:?}");
 }
 
 #[test]
