@@ -32,7 +32,7 @@ pub struct Notices {
     /// Messages of which the network has lost a part for good. Each of them is also in `sent`, of this cycle or an
     /// earlier one.
     pub dropped: Vec<Message>,
-    /// The lists that somebody reads. A network may leave the others empty.
+    /// Which of these lists the caller reads. A network may leave the others empty.
     pub reads: Reads,
 }
 
