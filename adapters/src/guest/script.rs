@@ -22,6 +22,8 @@
 
 use std::ops::RangeBounds;
 
+use trgen::units;
+
 use super::{Guest, GuestError};
 use crate::clock::{Time, parse_span};
 
@@ -165,9 +167,9 @@ impl Script {
                         (_, Ok(node)) => Whom::Node(node),
                         _ => return refused("`send` takes a node, `next` or `prev`, and a number of bytes"),
                     };
-                    match bytes.parse() {
-                        Ok(bytes) => Action::Send(whom, bytes),
-                        Err(_) => return refused("write `send WHOM BYTES`, bytes as a whole number"),
+                    match units::bytes(bytes) {
+                        Some(bytes) => Action::Send(whom, bytes),
+                        None => return refused("write `send WHOM BYTES`, a size such as 1500, 64kB or 1MiB"),
                     }
                 }
                 ["receive"] => Action::Receive(1),
@@ -279,7 +281,7 @@ mod tests {
 
     #[test]
     fn a_script_is_read() {
-        let script = Script::parse("repeat 2 # twice\n node 0: send next 64\n receive\nend\nmark the end").unwrap();
+        let script = Script::parse("repeat 2 # twice\n node 0: send next 64B\n receive\nend\nmark the end").unwrap();
         let inner = vec![
             Line { who: Who::Only(0), action: Action::Send(Whom::Next, 64) },
             Line { who: Who::All, action: Action::Receive(1) },
@@ -309,6 +311,7 @@ mod tests {
             ("repeat 2\nreceive", 1),
             ("receive\nsend 1", 2),
             ("send x 4", 1),
+            ("send next 4mb", 1),
             ("advance 5", 1),
             ("node x: receive", 1),
             ("dance", 1),

@@ -7,7 +7,8 @@
 //! connections are not moved: one that goes off too early is set again.
 //!
 //! On several threads, hosts and parts of the switches are engines of this kind, each for its own devices: frames on
-//! links to devices elsewhere are handed over (`border`), and switches tell hosts which frames they have copied, filtered or dropped (`divided`).
+//! links to devices elsewhere are handed over (`border`), and switches tell hosts which frames they have copied, filtered
+//! or dropped (`divided`).
 //!
 //! # Agreement
 //! The [reference engine](crate::reference) defines every result; property tests hold that digests and all statistics
