@@ -3,6 +3,7 @@
 //! Decision: docs/decisions/0015-router-layouts.md.
 
 use std::fmt::Debug;
+use std::ops::{BitAnd, BitOr, Not};
 
 use super::request::OutputVc;
 use fsin_core::divisor::Divisor;
@@ -12,6 +13,12 @@ use fsin_core::topology::{Port, Shape};
 ///
 /// Values known to the compiler cost no instruction; rules are written once, for any layout.
 pub trait Layout: Copy + Debug + Send + Sync + 'static {
+    /// A set of the inputs of a router, for the [dense](crate::engine) treatment of its heads.
+    type Inputs: Inputs;
+
+    /// True if the heads of such routers can be treated densely.
+    const IS_DENSE: bool = false;
+
     /// Dimensions and directions.
     fn shape(self) -> Shape;
 
@@ -66,6 +73,8 @@ pub struct AnySize {
 }
 
 impl Layout for AnySize {
+    type Inputs = u32;
+
     #[inline(always)]
     fn shape(self) -> Shape {
         self.shape
@@ -97,6 +106,8 @@ impl Direct {
 }
 
 impl Layout for Direct {
+    type Inputs = u32;
+
     #[inline(always)]
     fn shape(self) -> Shape {
         Shape::direct(self.dimensions, self.ways)
@@ -141,6 +152,8 @@ impl Switches {
 }
 
 impl Layout for Switches {
+    type Inputs = u32;
+
     #[inline(always)]
     fn shape(self) -> Shape {
         Shape::switched(self.ports)
@@ -176,17 +189,77 @@ impl Layout for Switches {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TwoWay<const D: usize, const V: usize>;
 
-impl<const D: usize, const V: usize> Layout for TwoWay<D, V> {
-    #[inline(always)]
-    fn shape(self) -> Shape {
-        Shape::direct(D, 2)
-    }
+macro_rules! two_way {
+    ($(($dimensions:literal, $vcs:literal, $inputs:ty)),*) => {$(
+        impl Layout for TwoWay<$dimensions, $vcs> {
+            type Inputs = $inputs;
 
-    #[inline(always)]
-    fn vcs(self) -> usize {
-        V
-    }
+            const IS_DENSE: bool = $vcs > 1;
+
+            #[inline(always)]
+            fn shape(self) -> Shape {
+                Shape::direct($dimensions, 2)
+            }
+
+            #[inline(always)]
+            fn vcs(self) -> usize {
+                $vcs
+            }
+        }
+    )*};
 }
+
+two_way!((2, 1, u16), (2, 2, u16), (2, 3, u16), (3, 3, u32));
+
+/// A set of the inputs of a router in as few bits as possible, so that vectors hold those of many routers.
+pub trait Inputs:
+    Copy + Debug + Send + Sync + 'static + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self>
+{
+    /// The empty set.
+    const EMPTY: Self;
+
+    /// The set given by the low bits of a word.
+    fn of(word: u64) -> Self;
+
+    /// The set as a word.
+    fn word(self) -> u64;
+
+    /// All numbers if the set has this one, else none.
+    fn all_if(self, number: usize) -> Self;
+
+    /// `others` if the set is not empty, else the empty set.
+    fn if_any(self, others: Self) -> Self;
+}
+
+macro_rules! inputs {
+    ($($word:ty),*) => {$(
+        impl Inputs for $word {
+            const EMPTY: Self = 0;
+
+            #[inline(always)]
+            fn of(word: u64) -> Self {
+                word as Self
+            }
+
+            #[inline(always)]
+            fn word(self) -> u64 {
+                self.into()
+            }
+
+            #[inline(always)]
+            fn all_if(self, number: usize) -> Self {
+                if self & 1 << number == 0 { 0 } else { Self::MAX }
+            }
+
+            #[inline(always)]
+            fn if_any(self, others: Self) -> Self {
+                if self == 0 { 0 } else { others }
+            }
+        }
+    )*};
+}
+
+inputs!(u16, u32);
 
 #[cfg(test)]
 mod tests {

@@ -51,8 +51,13 @@ struct Requests<M, const D: usize> {
 impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
     /// A node without blocked heads.
     pub(super) const fn new(seed: u64, node: NodeId) -> Self {
+        Self::of(lots_key(seed, node))
+    }
+
+    /// A node with this key, without blocked heads.
+    const fn of(key: u64) -> Self {
         Self {
-            key: lots_key(seed, node),
+            key,
             from: 0,
             waiting: M::EMPTY,
             bets: [M::EMPTY; D],
@@ -74,6 +79,21 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
         into.put_time(Cycle(*from));
         let lists = bets.iter().chain(towards).chain(escaping);
         lists.chain([waiting, wanted, wanted_escapes]).for_each(|&mask| put_mask(into, mask));
+    }
+
+    /// Random stream of (run seed, node).
+    pub(super) const fn key(&self) -> u64 {
+        self.key
+    }
+
+    /// By bet from 1 to n: the inputs with that bet.
+    pub(super) const fn made(&self) -> [M; D] {
+        self.bets
+    }
+
+    /// Removes all heads.
+    pub(super) fn clear(&mut self) {
+        *self = Self::of(self.key);
     }
 
     /// Lets the bets hold so many cycles later.
@@ -197,7 +217,7 @@ impl<M: Mask, const D: usize, const P: usize> Bets<M, D, P> {
     /// The inputs whose first bet is this dimension: the transit queues of its ports and, for the first dimension, the
     /// injection queues.
     #[inline(always)]
-    fn inputs_of_dimension<L: Layout>(rules: &Rules<L>, dimension: usize) -> M {
+    pub(super) fn inputs_of_dimension<L: Layout>(rules: &Rules<L>, dimension: usize) -> M {
         let per_dimension = rules.layout.outputs() / rules.layout.shape().dimensions;
         let ports = M::below((dimension + 1) * per_dimension) & !M::below(dimension * per_dimension);
         let first = rules.requests.first_dimension();

@@ -94,6 +94,7 @@ use fsin_core::wait::{Place, cyclic_wait};
 mod bets;
 mod chain;
 mod cut;
+mod dense;
 mod mask;
 mod moves;
 mod part;
@@ -466,6 +467,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Engine 
         if had_draws != Some(false) || self.has_failed || self.parts.accepted().iter().any(|new| !new.is_empty()) {
             return false;
         }
+        self.parts.parts_mut().iter_mut().for_each(|part| part.keep_apart());
         let Whole { messages, unsent, sent_at_once, in_network, work, moves_until } = &self.whole;
         let [part] = self.parts.parts() else { return false };
         if !sent_at_once.is_empty() {

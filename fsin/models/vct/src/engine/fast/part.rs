@@ -6,6 +6,7 @@ use trgen::NodeId;
 
 use super::bets::Bets;
 use super::chain::{Chain, NONE};
+use super::dense::Dense;
 use super::mask::Mask;
 
 use super::moves::{Ahead, Moves, Stamp};
@@ -13,7 +14,7 @@ use super::rules::Rules;
 use super::state::{Buffer, Endpoint, Gate, List, Packet, Router, Sender, Waiting};
 use crate::engine::messages::Unsent;
 use crate::router::congestion::Timer;
-use crate::router::layout::Layout;
+use crate::router::layout::{Inputs as _, Layout};
 use crate::router::request::{OutputVc, WakeCondition};
 use crate::router::{Inject, Interface};
 use fsin_core::interface::Lane;
@@ -23,6 +24,7 @@ use fsin_core::slab::Slab;
 use fsin_core::view::Occupancy;
 
 mod arriving;
+mod crowd;
 mod deciding;
 mod filling;
 mod lanes;
@@ -64,14 +66,14 @@ enum Event {
 
 /// Consecutive nodes and all their state. Nodes have local numbers, from 0.
 #[derive(Debug)]
-pub(super) struct Part<L, M: Mask, const D: usize, const Q: usize, const P: usize> {
+pub(super) struct Part<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> {
     pub(super) routers: Vec<Router<M, Q, P>>,
     pub(super) works: Works<L, M, D, Q, P>,
 }
 
 /// The state of a partition beside its routers, and its operations on one router at a time.
 #[derive(Debug)]
-pub(super) struct Works<L, M: Mask, const D: usize, const Q: usize, const P: usize> {
+pub(super) struct Works<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> {
     pub(super) rules: Rules<L>,
     /// The global number of the partition's first node.
     pub(super) first: u32,
@@ -109,6 +111,12 @@ pub(super) struct Works<L, M: Mask, const D: usize, const Q: usize, const P: usi
     filled_beyond: Vec<(u32, u16)>,
     /// By node: blocked heads and their bets; empty except for plain `bubble:smart`.
     bets: Vec<Bets<M, D, P>>,
+    /// The blocked heads of all nodes, while they are not in `bets`.
+    dense: Dense<L::Inputs, D, Q, P>,
+    /// True if the rules permit to treat blocked heads densely.
+    may_be_dense: bool,
+    /// Blocked heads of all nodes.
+    waiting_heads: usize,
     /// By node and queue: bets of the heads of `bubble:smart` that are not in `bets`.
     single_bets: Vec<u8>,
     /// By input: the bet of a new head, during the allocation of a node.
@@ -210,6 +218,11 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             bets: (0..if rules.requests.is_plain() { count } else { 0 })
                 .map(|node| Bets::new(rules.seed, NodeId::at(first as usize + node)))
                 .collect(),
+            dense: Dense::new(std::array::from_fn(|dimension| {
+                L::Inputs::of(Bets::<M, D, P>::inputs_of_dimension(&rules, dimension).word(0))
+            })),
+            may_be_dense: rules.may_be_dense(),
+            waiting_heads: 0,
             single_bets: vec![0; if rules.requests.keeps_bets() && !rules.requests.is_plain() { count * Q } else { 0 }],
             new_bets: [0; Q],
             since: vec![0; if rules.keeps_since { count * Q } else { 0 }],
@@ -264,9 +277,33 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     /// Number of work items of the next cycle, after this one.
     fn work(&self) -> usize {
         let mail = self.outbox.iter().map(Mail::len).sum::<usize>();
+        if self.is_dense() {
+            return self.sending.len() + self.waiting_heads + self.dense.ejecting.len() + self.headers.len() + mail + 1;
+        }
         let lists =
             [self.sending.len(), self.looking.len(), self.freed.len(), self.injecting.len(), self.headers.len()];
         lists.iter().sum::<usize>() + mail
+    }
+
+    /// Steps 2 to 4; `DENSE` if heads are treated densely.
+    #[inline(always)]
+    fn go_on<const DENSE: bool>(&mut self, routers: &mut [Router<M, Q, P>]) {
+        if !self.border.is_empty() {
+            self.open_mail::<DENSE>(routers);
+        }
+        self.enter_all::<DENSE>(routers);
+        if !self.injecting.is_empty() {
+            self.fill_all(routers);
+        }
+        if self.rules.requests.masks_space() {
+            self.wake_dozing(routers);
+        }
+        match DENSE {
+            true => self.decide_crowd(routers),
+            false => self.decide_all(routers),
+        }
+        self.start_freed::<DENSE>(routers);
+        self.leave_all::<DENSE>(routers);
     }
 
     /// Records that some phit moves as late as in cycle `cycle`.
@@ -333,6 +370,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
     ) -> Self {
         let works = Works::new(rules, first, gates, border, parts);
         Self { routers, works }
+    }
+
+    /// Keeps the blocked heads of each node in its set from now on, before the next cycle.
+    pub(super) fn keep_apart(&mut self) {
+        self.works.may_be_dense = false;
+        self.works.clock = self.works.previous + 1;
+        self.works.end_dense(&mut self.routers);
     }
 
     /// The output whose lack of room blocks the head of a queue. The flag is true if the neighbour's queue lacks room,
@@ -446,18 +490,11 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Partiti
     /// Simulates the rest of the cycle: steps 2 to 4.
     fn end_cycle(&mut self) {
         let (routers, works) = (&mut self.routers[..], &mut self.works);
-        if !works.border.is_empty() {
-            works.open_mail(routers);
+        works.choose_treatment(routers);
+        match works.is_dense() {
+            true => works.go_on::<true>(routers),
+            false => works.go_on::<false>(routers),
         }
-        works.enter_all(routers);
-        if !works.injecting.is_empty() {
-            works.fill_all(routers);
-        }
-        if works.rules.requests.masks_space() {
-            works.wake_dozing(routers);
-        }
-        works.decide_all(routers);
-        works.leave_all(routers);
         works.report.work = works.work();
     }
 

@@ -10,7 +10,7 @@ use crate::router::layout::Layout;
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
     /// Processes the events of the previous cycle in other partitions.
     #[inline(never)]
-    pub(super) fn open_mail(&mut self, routers: &mut [Router<M, Q, P>]) {
+    pub(super) fn open_mail<const DENSE: bool>(&mut self, routers: &mut [Router<M, Q, P>]) {
         for from in 0..self.inbox.len() {
             if self.inbox[from].len() == 0 {
                 continue;
@@ -33,21 +33,26 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             }
             for (node, output) in mail.credits.drain(..) {
                 self.leaving_beyond[node as usize].erase(output.into());
-                self.credit(&mut routers[node as usize], node, output.into(), self.clock);
+                self.credit::<DENSE>(&mut routers[node as usize], node, output.into(), self.clock);
             }
             self.inbox[from] = mail;
         }
-        for (node, output) in self.filled_beyond.drain(..) {
+        for at in 0..self.filled_beyond.len() {
+            let (node, output) = self.filled_beyond[at];
             if self.leaving_beyond[node as usize].has(output.into()) && !self.rules.is_paced {
                 routers[node as usize].fits(output.into());
+                if DENSE {
+                    self.note_outputs(&routers[node as usize], node);
+                }
             }
         }
+        self.filled_beyond.clear();
     }
 
     /// Step 2: headers that were sent in the previous cycle take their places in queues; those that have crossed a
     /// delayed link can be routed.
     #[inline(never)]
-    pub(super) fn enter_all(&mut self, routers: &mut [Router<M, Q, P>]) {
+    pub(super) fn enter_all<const DENSE: bool>(&mut self, routers: &mut [Router<M, Q, P>]) {
         let mut headers = std::mem::take(&mut self.headers);
         let has_delays = self.rules.hop_delays.longest() > 0;
         let plain = !(has_delays || self.rules.keeps_moves || self.rules.keeps_since);
@@ -58,13 +63,23 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                 let behind = self.gates[self.rules.place(node, self.rules.port_of(input))].upstream;
                 if let Some(sender) = routers.get_mut(behind as usize) {
                     sender.fits(input);
+                    if DENSE {
+                        self.note_outputs(&routers[behind as usize], behind);
+                    }
                 }
             }
             let router = &mut routers[node as usize];
             if plain {
                 let asks = router.enter_header(&mut self.packets, input, packet);
+                if DENSE {
+                    self.note_queue(router, node, input, asks);
+                    continue;
+                }
                 self.wake(router, node, M::bit_if(input, asks));
                 continue;
+            }
+            if DENSE {
+                self.note_queue(router, node, input, false);
             }
             if self.rules.is_paced {
                 router.leave_no_room(input);
@@ -108,7 +123,10 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     #[inline(always)]
     pub(super) fn enter_header(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize, packet: u32) {
         if router.enter_header(&mut self.packets, input, packet) {
-            self.wake(router, node, M::bit(input));
+            match self.is_dense() {
+                true => self.note_queue(router, node, input, true),
+                false => self.wake(router, node, M::bit(input)),
+            }
             if self.rules.keeps_since {
                 self.since[node as usize * Q + input] = self.clock;
             }

@@ -27,9 +27,18 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             self.decide(&mut routers[node as usize], node);
         }
         self.looked = looked;
+    }
+
+    /// Step 3: links that have become free take headers of packets that wait for them.
+    #[inline(always)]
+    pub(super) fn start_freed<const DENSE: bool>(&mut self, routers: &mut [Router<M, Q, P>]) {
         let freed = std::mem::replace(&mut self.freed, List::EMPTY);
         for &(node, port) in freed.all() {
-            self.start(&mut routers[node as usize], node, port.into());
+            let router = &mut routers[node as usize];
+            self.start::<DENSE>(router, node, port.into());
+            if DENSE {
+                self.note_outputs(router, node);
+            }
         }
         self.freed = freed;
 
@@ -57,7 +66,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                 router.give(output, input);
                 self.granted(node, input);
                 match is_free {
-                    true => self.send(router, node, output, input),
+                    true => self.send::<false>(router, node, output, input),
                     false => router.granted.insert(output),
                 }
             }
@@ -119,14 +128,14 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             let is_free = self.is_free(router, port);
             let winner = self.grant(router, node, output);
             if is_free && self.channels_of(wanted, port).is_power_of_two() {
-                self.send(router, node, output, winner);
+                self.send::<false>(router, node, output, winner);
             } else {
                 ports = ports | M::bit_if(port, is_free);
                 router.granted.insert(output);
             }
         }
         for port in Members(ports) {
-            self.start(router, node, port);
+            self.start::<false>(router, node, port);
         }
         self.watch_waiting(router, node);
     }
@@ -166,6 +175,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let next = self.clock + 1;
         bets.advance(&self.rules, router.fitting(), next);
         bets.insert(&self.rules, input, bet, packet.candidates, next);
+        self.waiting_heads += 1;
     }
 
     /// Resets the bet of an input whose head has been granted an output.
@@ -281,6 +291,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                 let waiting = bets.waiting();
                 if waiting.has(winner) {
                     bets.remove(&self.rules, winner);
+                    self.waiting_heads -= 1;
                 }
                 for input in Members(losers & !waiting) {
                     self.wait_with_others(router, node, input, self.new_bets[input]);
@@ -293,7 +304,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     /// The winner among the inputs `asking` (at least one) of an output, or of the ejection port, whose number follows
     /// those of the outputs. For arbitrations other than plain round robin.
     #[inline(never)]
-    fn choose(&self, router: &Router<M, Q, P>, node: u32, output: usize, asking: M) -> usize {
+    pub(super) fn choose(&self, router: &Router<M, Q, P>, node: u32, output: usize, asking: M) -> usize {
         let rules = &self.rules;
         let key = arbiter_key(rules.seed, self.first + node, output, self.clock);
         let transit = asking & M::below(rules.outputs());
@@ -332,24 +343,30 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
 
     /// Phase B: lets a free link take the header of a packet that waits for it.
     #[inline(always)]
-    fn start(&mut self, router: &mut Router<M, Q, P>, node: u32, port: usize) {
+    pub(super) fn start<const DENSE: bool>(&mut self, router: &mut Router<M, Q, P>, node: u32, port: usize) {
         let waiting = self.waiting(router, port);
         if waiting != 0 {
             let first = port * self.rules.layout.vcs();
             let output = first + waiting.after(router.last_sent(port) - first);
             router.granted.erase(output);
             let input = router.last_winner(output);
-            self.send(router, node, output, input);
+            self.send::<DENSE>(router, node, output, input);
         }
     }
 
     /// Lets a free link take the header of the packet at the head of `input`, which has been granted `output`.
     #[inline(always)]
-    fn send(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize, input: usize) {
+    pub(super) fn send<const DENSE: bool>(
+        &mut self,
+        router: &mut Router<M, Q, P>,
+        node: u32,
+        output: usize,
+        input: usize,
+    ) {
         let rules = &self.rules;
         let port = rules.port_of(output);
         let handle = router.head(input);
-        if router.room_behind(output) == 1 {
+        if !DENSE && router.room_behind(output) == 1 {
             self.before_change(router, node, output, self.clock + 1);
         }
         let rules = &self.rules;
@@ -390,7 +407,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         if input < self.rules.outputs() {
             self.notify_remote_sender(behind, input);
         }
-        if fills && self.rules.wakes_when_filled && router.has_sleepers(M::EMPTY) {
+        if !DENSE && fills && self.rules.wakes_when_filled && router.has_sleepers(M::EMPTY) {
             let woken = self.woken(router, sender, port, WakeCondition::Filled);
             self.wake(router, sender, woken);
         }
@@ -451,7 +468,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
 
     /// Begins the ejection of the packet at the head of an input.
     #[inline(always)]
-    fn start_consuming(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize) {
+    pub(super) fn start_consuming(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize) {
         let handle = router.head(input);
         let packet = &mut self.packets[handle];
         router.leave(input, packet);

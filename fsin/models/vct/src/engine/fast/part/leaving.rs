@@ -10,14 +10,14 @@ use crate::router::request::WakeCondition;
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
     /// Step 4: the tails that leave in this cycle.
     #[inline(never)]
-    pub(super) fn leave_all(&mut self, routers: &mut [Router<M, Q, P>]) {
+    pub(super) fn leave_all<const DENSE: bool>(&mut self, routers: &mut [Router<M, Q, P>]) {
         let tails = self.crossing.take(self.clock);
         self.freed.reset(tails.len());
         for &Left { node, behind, output, input } in &tails {
             let router = &mut routers[node as usize];
-            let woken = self.release(router, node, output.into());
-            if self.departed(router, node, input.into(), woken) {
-                self.credit_behind(routers, behind, input);
+            let woken = self.release::<DENSE>(router, node, output.into());
+            if self.departed::<DENSE>(router, node, input.into(), woken) {
+                self.credit_behind::<DENSE>(routers, behind, input);
             }
         }
         self.crossing.restore(self.clock, tails);
@@ -32,8 +32,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                     self.packets.release(packet);
                     let router = &mut routers[node as usize];
                     let woken = if self.rules.ejection_ports > 0 { self.consumed(node) } else { M::EMPTY };
-                    if self.departed(router, node, input.into(), woken) {
-                        self.credit_behind(routers, behind, input);
+                    if self.departed::<DENSE>(router, node, input.into(), woken) {
+                        self.credit_behind::<DENSE>(routers, behind, input);
                     }
                 }
                 Event::Injected { node } => {
@@ -65,10 +65,15 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
 
     /// Frees the output channel and the link through which a tail has left. Returns the inputs to wake.
     #[inline(always)]
-    pub(super) fn release(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize) -> M {
+    pub(super) fn release<const DENSE: bool>(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize) -> M {
         let port = self.rules.port_of(output);
         self.freed.add((node, port as u8), self.waiting(router, port) != 0);
-        if router.release(output) { self.opened(router, node, output) } else { M::EMPTY }
+        let opens = router.release(output);
+        if DENSE {
+            // `departed` notes it.
+            return M::EMPTY;
+        }
+        if opens { self.opened(router, node, output) } else { M::EMPTY }
     }
 
     /// Handles the opening of an output channel. Returns the inputs to wake.
@@ -94,7 +99,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     /// Handles a tail that has left a queue: the next head can be routed, and the queue has room for one more packet.
     /// `woken` are inputs that wake for another reason. Returns whether the upstream node must be sent a credit.
     #[inline(always)]
-    pub(super) fn departed(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize, mut woken: M) -> bool {
+    pub(super) fn departed<const DENSE: bool>(
+        &mut self,
+        router: &mut Router<M, Q, P>,
+        node: u32,
+        input: usize,
+        mut woken: M,
+    ) -> bool {
         let rules = &self.rules;
         let is_next = router.depart(input);
         woken = woken | M::bit_if(input, is_next);
@@ -102,7 +113,10 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             self.since[node as usize * Q + input] = self.clock + 1;
         }
         let transit = input < rules.outputs();
-        if transit && router.has_sleepers(woken) {
+        if DENSE {
+            self.note_outputs(router, node);
+            self.note_queue(router, node, input, is_next);
+        } else if transit && router.has_sleepers(woken) {
             // The bubble of this ring may have opened for heads that want to enter the ring here.
             if let Some(bets) = self.bets.get(node as usize) {
                 let may_enter = router.open().has(input) && bets.wants_escape(input);
@@ -115,7 +129,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                 }
             }
         }
-        self.wake(router, node, woken);
+        if !DENSE {
+            self.wake(router, node, woken);
+        }
         let rules = &self.rules;
         if !transit && !self.buffers[node as usize * rules.injectors + input - rules.outputs()].waiting.is_empty() {
             self.wake_buffers(node);
@@ -125,9 +141,14 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
 
     /// Returns a credit to the upstream node of a transit queue.
     #[inline(always)]
-    pub(super) fn credit_behind(&mut self, routers: &mut [Router<M, Q, P>], behind: u32, input: u16) {
+    pub(super) fn credit_behind<const DENSE: bool>(
+        &mut self,
+        routers: &mut [Router<M, Q, P>],
+        behind: u32,
+        input: u16,
+    ) {
         match routers.get_mut(behind as usize) {
-            Some(router) => self.credit(router, behind, input.into(), self.clock + 1),
+            Some(router) => self.credit::<DENSE>(router, behind, input.into(), self.clock + 1),
             None => {
                 let Abroad { part, node } = self.border[(behind - self.own) as usize];
                 self.outbox[part as usize].credits.push((node, input));
@@ -137,7 +158,17 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
 
     /// Gives an output channel one more credit from cycle `next` on.
     #[inline(always)]
-    pub(super) fn credit(&mut self, router: &mut Router<M, Q, P>, node: u32, output: usize, next: u64) {
+    pub(super) fn credit<const DENSE: bool>(
+        &mut self,
+        router: &mut Router<M, Q, P>,
+        node: u32,
+        output: usize,
+        next: u64,
+    ) {
+        if DENSE {
+            router.credit(output);
+            return self.note_outputs(router, node);
+        }
         if !router.fitting().has(output) {
             self.before_change(router, node, output, next);
         }

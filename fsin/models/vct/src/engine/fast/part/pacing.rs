@@ -151,13 +151,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             match departure {
                 Departure::Place { node, behind, input } => {
                     let router = &mut routers[node as usize];
-                    if self.departed(router, node, input.into(), M::EMPTY) {
-                        self.credit_behind(routers, behind, input);
+                    if self.departed::<false>(router, node, input.into(), M::EMPTY) {
+                        self.credit_behind::<false>(routers, behind, input);
                     }
                 }
                 Departure::Link { node, output } => {
                     let router = &mut routers[node as usize];
-                    let woken = self.release(router, node, output.into());
+                    let woken = self.release::<false>(router, node, output.into());
                     self.wake(router, node, woken);
                 }
             }
