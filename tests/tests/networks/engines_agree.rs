@@ -226,6 +226,38 @@ fn synthetic_traffic_on_400_networks() {
     check_cases(400, &synthetic(0..=5), check_synthetic);
 }
 
+/// Networks in which many heads of `bubble:smart` wait, of the sizes whose heads are treated eight routers at once.
+fn crowded() -> impl Strategy<Value = Setup> {
+    let topologies = ["torus:8x8", "torus:5x3", "mesh:4x6", "torus:2x9", "torus:4x3x4", "mesh:3x3x3"];
+    (prop::sample::select(topologies.to_vec()), 2usize..=3, wide_routers(), 0.1f64..=1.0).prop_map(
+        |(topology, vcs, params, load)| {
+            let vcs = if topology.matches('x').count() > 1 { 3 } else { vcs };
+            let params = RouterParams {
+                routing: Routing::BubbleSmart,
+                vcs,
+                injectors: 1,
+                interface: Interface::Serial,
+                consumption: Consumption::Multiple,
+                lbr: 0,
+                timeouts: None,
+                ..params
+            };
+            Setup { params, ..Setup::new(topology, Routing::BubbleSmart, vcs).load(load) }
+        },
+    )
+}
+
+#[test]
+fn many_waiting_heads_in_200_networks() {
+    check_cases(200, &crowded(), check_synthetic);
+}
+
+#[test]
+#[ignore = "10 000 cases take minutes"]
+fn many_waiting_heads_in_10_000_networks() {
+    check_cases(10_000, &crowded(), check_synthetic);
+}
+
 /// With ten or more channels, where the routing accepts them.
 #[test]
 fn synthetic_traffic_on_40_networks_of_many_channels() {

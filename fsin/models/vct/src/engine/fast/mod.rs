@@ -62,6 +62,11 @@
 //! Heads of `bubble:smart` change their requests in every cycle, whether channels are owned or not. They wait together,
 //! and their requests are brought up to date when a channel opens (`bets`).
 //!
+//! # Where many heads wait
+//! Sleeping pays while few heads wait. Where many do, those of `bubble:smart` are treated in every cycle, eight routers at
+//! once by vectors, and nobody is woken (`dense`, `part/crowd.rs`). A partition changes from one treatment to the other
+//! between cycles, by the number of its waiting heads. Both give the same results.
+//!
 //! # Wires
 //! With delays of links or routers, a header takes its place in the neighbour's queue in the next cycle, as without
 //! delays. It can be routed only when it has arrived; until then it waits in a calendar queue. Nothing else changes,
