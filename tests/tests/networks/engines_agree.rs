@@ -11,7 +11,7 @@ use fsin::engine::fast;
 use fsin::engine::reference::Reference;
 use fsin::failures::{self, Timetable};
 use fsin::network::{Injected, Network, NetworkFailure, Notices, Settled};
-use fsin::router::{Arbitration, Consumption, Interface, RouterParams};
+use fsin::router::{Arbitration, Consumption, Injection, Interface, RouterParams};
 use fsin::routing::Routing;
 use fsin::run::{Outcome, fixed, to_end};
 use fsin::stats::Recorder;
@@ -229,20 +229,21 @@ fn synthetic_traffic_on_400_networks() {
 /// Networks in which many heads of `bubble:smart` wait, of the sizes whose heads are treated eight routers at once.
 fn crowded() -> impl Strategy<Value = Setup> {
     let topologies = ["torus:8x8", "torus:5x3", "mesh:4x6", "torus:2x9", "torus:4x3x4", "mesh:3x3x3"];
-    (prop::sample::select(topologies.to_vec()), 2usize..=3, wide_routers(), 0.1f64..=1.0).prop_map(
-        |(topology, vcs, params, load)| {
-            let vcs = if topology.matches('x').count() > 1 { 3 } else { vcs };
+    (prop::sample::select(topologies.to_vec()), 0usize..=1, wide_routers(), 0.1f64..=1.0).prop_map(
+        |(topology, more, params, load)| {
+            let more = if topology.matches('x').count() > 1 { 1 } else { more };
             let params = RouterParams {
                 routing: Routing::BubbleSmart,
-                vcs,
                 injectors: 1,
+                injection: Injection::Shortest,
                 interface: Interface::Serial,
                 consumption: Consumption::Multiple,
                 lbr: 0,
                 timeouts: None,
                 ..params
             };
-            Setup { params, ..Setup::new(topology, Routing::BubbleSmart, vcs).load(load) }
+            let params = fitted_to(params, topology, 2, more, 3);
+            Setup { params, ..Setup::new(topology, Routing::BubbleSmart, 3).load(load) }
         },
     )
 }
