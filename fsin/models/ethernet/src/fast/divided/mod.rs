@@ -11,7 +11,8 @@
 //! losses, up to S. While hosts are simulated from H to S, threads simulate the switches from S to S'. What hosts send
 //! meanwhile reaches switches no earlier than a lookahead after H, what parts of switches send each other no earlier
 //! than a lookahead after S; S' is the earlier of both. Where nothing happens at H or S, the next event takes its
-//! place.
+//! place. Where threads are at work, a window is half a lookahead at most: after a longer one the next would be empty,
+//! and hosts and switches would be simulated by turns.
 //!
 //! # What is exact
 //! Each part simulates its events in the order of the whole network's, and hosts take arrivals and losses in that order
