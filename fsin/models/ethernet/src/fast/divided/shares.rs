@@ -7,8 +7,8 @@ use crate::rules::forwarding::Tables;
 use crate::rules::frame::{Control, Frame, NONE};
 use crate::rules::wiring::Wiring;
 
-/// What hosts, source and statistics do for a frame, in passages of a frame through a switch: measured in a tree of three
-/// levels, where a frame passes 4.9 switches.
+/// What hosts, source and statistics do for a frame, in passages of a frame through a switch: measured in a tree of
+/// three levels, where a frame passes 4.9 switches.
 const WORK_OF_HOSTS: f64 = 2.6;
 
 /// Number of destinations that are drawn, and of sources for each.
