@@ -75,7 +75,7 @@ const KEYS: &[Key] = &[
     key_of(RunControl, "no-digest", "", Switch, None, "", "no digest of a kernel: iterations that repeat each other are skipped without hashing their deliveries"),
     key_of(RunControl, "watchdog", "C", Integer, Some("10000"), "cycles", "time without any phit moving that means deadlock"),
     key_of(RunControl, "engine", "NAME", Word, Some("fast"), "", "fast (packet by packet) or reference (phit by phit): the same results"),
-    key_of(RunControl, "threads", "N", Integer, Some("1"), "", "threads to simulate with; results do not depend on it"),
+    key_of(RunControl, "threads", "N", Integer, Some("1"), "", "threads to simulate with; results do not depend on it; myrinet takes 1"),
     key_of(RunControl, "seed", "N", Integer, Some("1"), "", "seed of every random draw"),
     key_of(RunControl, "link-loads", "", Switch, None, "", "keep how many packets each link carried while measuring: heat maps of fsin plot and fsin report").keeping(),
     key_of(RunControl, "node-stats", "", Switch, None, "", "keep the traffic and latency of each node: `per_node` in JSON, nodes.csv in -o DIR").keeping(),

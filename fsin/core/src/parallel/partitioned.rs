@@ -11,6 +11,10 @@ pub trait Partition: Send + Sized + 'static {
     /// A message that has been accepted for a node of the partition.
     type Accepted;
 
+    /// True if sources must know something of a cycle before the next one: [`begin_cycle`](Self::begin_cycle) finds it.
+    /// Otherwise the caller does not wait for threads to begin.
+    const HAS_BEGINNING: bool = true;
+
     /// Simulates what sources must know before the next cycle. The report of it is complete then.
     fn begin_cycle(&mut self);
 
@@ -50,7 +54,7 @@ impl<P: Partition> Partitioned<P> {
     pub fn new(division: Division, parts: Vec<Box<P>>) -> Self {
         let begin = |part: &mut P| {
             part.begin_cycle();
-            std::mem::take(part.report())
+            if P::HAS_BEGINNING { std::mem::take(part.report()) } else { P::Report::default() }
         };
         let work = Work { begin, end: P::end_cycle };
         Self {
@@ -150,7 +154,7 @@ impl<P: Partition> Partitioned<P> {
         if goes_on {
             self.read_own_reports(now, read);
         }
-        for worker in 0..workers {
+        for worker in 0..(if P::HAS_BEGINNING { workers } else { 0 }) {
             let Some(mut report) = self.pool.as_mut().map(|pool| pool.begun(worker)) else { break };
             read(&mut report, now);
             self.begun.push(report);

@@ -305,41 +305,54 @@ impl<T: Send + 'static, R: Send + 'static> Pool<T, R> {
         }
     }
 
-    /// Waits for the first stage of worker `index`'s job and takes its result, once for each job. Does the stage itself
-    /// if the worker has not begun.
-    ///
-    /// # Panics
-    /// When the worker panicked.
-    pub fn begun(&mut self, index: usize) -> R {
-        let Worker { desk, taken_back, .. } = &mut self.workers[index];
+    /// Takes back the job of worker `index` that the worker has not begun, and does not begin in a moment.
+    fn take_back(&mut self, index: usize) -> Option<Box<T>> {
+        let desk = &self.workers[index].desk;
         for _ in 0..POLLS_TO_BEGIN {
             if desk.state() != WORK {
                 break;
             }
             std::hint::spin_loop();
         }
-        if let Some(mut job) = desk.take(true) {
+        let job = desk.take(true)?;
+        self.rest_for(VAIN);
+        Some(job)
+    }
+
+    /// Waits for the first stage of worker `index`'s job and takes its result, once for each job. Does the stage itself
+    /// if the worker has not begun.
+    ///
+    /// # Panics
+    /// When the worker panicked.
+    pub fn begun(&mut self, index: usize) -> R {
+        if let Some(mut job) = self.take_back(index) {
             let result = (self.work.begin)(&mut job);
-            *taken_back = Some(job);
-            self.rest_for(VAIN);
+            self.workers[index].taken_back = Some(job);
             return result;
         }
+        let desk = &self.workers[index].desk;
         let waited = desk.wait_for(BEGUN);
         let result = lock(&desk.result.0).take().expect("a worker leaves what it has found on its desk");
         self.rest_after(waited);
         result
     }
 
-    /// Waits until worker `index` has done its job, and takes the job back.
+    /// Waits until worker `index` has done its job, and takes the job back. Does the job itself if the worker has not
+    /// begun.
     ///
     /// # Panics
     /// When the worker panicked.
     pub fn fetch(&mut self, index: usize) -> Box<T> {
-        let Worker { desk, taken_back, .. } = &mut self.workers[index];
-        if let Some(mut job) = taken_back.take() {
+        if let Some(mut job) = self.workers[index].taken_back.take() {
             (self.work.end)(&mut job);
             return job;
         }
+        if let Some(mut job) = self.take_back(index) {
+            (self.work.begin)(&mut job);
+            (self.work.end)(&mut job);
+            return job;
+        }
+        let desk = &self.workers[index].desk;
         let waited = desk.wait_for(DONE);
         let job = lock(&desk.job.0).take().expect("a worker leaves its job on its desk");
         self.rest_after(waited);
@@ -478,13 +491,15 @@ mod tests {
     fn jobs_that_no_worker_begins_are_done_by_the_caller() {
         let mut pool = Pool::new(1, Work { begin: |_: &mut bool| is_worker(), end: |by| *by = is_worker() });
         let mut by_caller = 0;
-        for _ in 0..1_000 {
+        for round in 0..1_000 {
             pool.give(0, Box::new(false));
-            let begun_by_worker = pool.begun(0);
+            // The caller need not await the first stage.
+            let begun_by_worker = (round % 2 > 0).then(|| pool.begun(0));
+            let by_worker = *pool.fetch(0);
             // One thread does both stages.
-            assert_eq!(*pool.fetch(0), begun_by_worker);
-            by_caller += usize::from(!begun_by_worker);
-            if !begun_by_worker {
+            assert_eq!(by_worker, begun_by_worker.unwrap_or(by_worker));
+            by_caller += usize::from(!by_worker);
+            if !by_worker {
                 thread::sleep(Duration::from_millis(1));
             }
         }

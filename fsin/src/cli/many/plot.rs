@@ -81,6 +81,11 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let what = format!("-o {}: it is a file, and pictures go into a folder", target.display());
         return Err(Complaint::new(Exit::Usage, what, "name a folder: -o DIR"));
     }
+    let extension = target.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    if FORMATS.contains(&extension) && !target.exists() {
+        let what = format!("-o {}: it is the name of a file, and pictures go into a folder", target.display());
+        return Err(Complaint::new(Exit::Usage, what, format!("name a folder: -o DIR --format {extension}")));
+    }
     let formats: Vec<&str> = matches.get_many::<String>("format").into_iter().flatten().map(String::as_str).collect();
     fs::create_dir_all(&target).map_err(|error| cannot_write(&target, &error))?;
     for picture in &pictures {

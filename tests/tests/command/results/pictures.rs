@@ -51,6 +51,15 @@ fn a_run_without_a_load_is_not_drawn_along_loads() {
     done(folder.path(), "run --topology torus:4x4 --cycles 500 -q -o loaded");
     done(folder.path(), "plot loaded -q");
     assert!(folder.path().join("loaded/plots/latency.svg").exists());
+    // Pictures go into a folder, which is hardly meant by the name of a file.
+    let refused = run(folder.path(), "plot loaded -q -o latency.svg");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    code(&refused, 2);
+    assert!(
+        said.contains("-o latency.svg: it is the name of a file") && said.contains("-o DIR --format svg"),
+        "{said}"
+    );
+    assert!(!folder.path().join("latency.svg").exists());
 }
 
 /// From nine curves on, pictures are split by a setting, and every picture names the common settings of its curves.

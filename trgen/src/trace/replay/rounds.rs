@@ -271,9 +271,8 @@ impl Replay {
         let more = times * self.period_rounds();
         let Some(period) = self.period.take() else { return };
         let labels = self.tasks.iter().find_map(|task| match task.steps {
-            Steps::Memory { labels, .. } => Some(labels),
-            #[cfg(feature = "formats")]
-            Steps::Stored { .. } => None,
+            Steps::Memory { labels, .. } if labels != 0 => Some(labels),
+            _ => None,
         });
         let by = (more as i64).wrapping_mul(labels.unwrap_or(0));
         // Number of the events of a task in the rounds that are added.

@@ -1,7 +1,7 @@
 //! How a switch finds the ports for a frame.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use fsin_core::route::{FAR, Links, RouteTable, Routers, distances_past};
 use fsin_core::topology::switched::{Destinations, Nics};
@@ -199,6 +199,27 @@ impl Tables {
                 [of_paths.clone().count(), of_paths.filter(|&(_, &taken)| !taken).count()]
             }
         }
+    }
+
+    /// If switches learn addresses: by switch, the port through which it sees a host once frames of it have come
+    /// everywhere, the first that they reach in a network with loops; [`NONE`] where they do not come.
+    pub(crate) fn learnt_of(&self, wiring: &Wiring, host: usize) -> Option<Vec<u32>> {
+        let Kind::Learning { forwards, .. } = &self.kind else { return None };
+        let (home, port) = wiring.home(host);
+        let mut ports = vec![NONE; wiring.switches];
+        ports[home] = port as u32;
+        let mut reached = VecDeque::from([home]);
+        while let Some(switch) = reached.pop_front() {
+            for port in wiring.ports(wiring.hosts + switch).filter(|&port| forwards[port]) {
+                let link = &wiring.links[port];
+                let next = (link.device as usize).wrapping_sub(wiring.hosts);
+                if link.is_to_switch && forwards[link.peer as usize] && ports[next] == NONE {
+                    ports[next] = link.peer;
+                    reached.push_back(next);
+                }
+            }
+        }
+        Some(ports)
     }
 
     /// Learns the source of a frame that comes to a switch through its port `input`, unless the frame

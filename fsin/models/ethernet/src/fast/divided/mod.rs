@@ -11,7 +11,8 @@
 //! losses, up to S. While hosts are simulated from H to S, threads simulate the switches from S to S'. What hosts send
 //! meanwhile reaches switches no earlier than a lookahead after H, what parts of switches send each other no earlier
 //! than a lookahead after S; S' is the earlier of both. Where nothing happens at H or S, the next event takes its
-//! place.
+//! place. Where threads are at work, a window is half a lookahead at most: after a longer one the next would be empty,
+//! and hosts and switches would be simulated by turns.
 //!
 //! # What is exact
 //! Each part simulates its events in the order of the whole network's, and hosts take arrivals and losses in that order
@@ -35,43 +36,24 @@ use super::side::HostSide;
 use crate::engine::Base;
 use crate::params::{Params, Switching};
 use crate::rules::hosts::Hosts;
-use crate::rules::wiring::{Link, Wiring};
+use crate::rules::wiring::Link;
 
 mod apart;
 mod engine;
 mod part;
+mod shares;
 
 use apart::{Apart, Fate, Moment};
 use part::{Part, Report};
 
-/// Number of events of switches in a window from which on it pays to wake the threads.
-pub(super) const EVENTS_WORTH_THREADS: u64 = 48;
-
-/// The work of hosts, source and statistics beside that of all switches: .53 by instructions in a tree of three levels.
-const WORK_OF_HOSTS: f64 = 0.55;
+/// Number of events of switches in a window, on average of the last two, from which on it pays to wake the threads.
+pub(super) const EVENTS_WORTH_THREADS: u64 = 24;
 
 /// \[ps\] The time that a frame takes at least from the beginning of its transmission until it arrives, or its header.
 fn lookahead(link: &Link, params: &Params) -> u64 {
     let whole = link.time(params.frames.shortest() as u16);
     let is_by_header = params.switching == Switching::CutThrough && link.is_to_switch;
     link.delay + if is_by_header { whole.min(link.header()) } else { whole }
-}
-
-/// By device: the part of a switch; the number of parts for a host. Parts are switches of consecutive numbers. A switch
-/// counts by its number of ports; the first part, whose thread has the hosts too, has a smaller share.
-fn sides(wiring: &Wiring, parts: usize) -> Vec<u32> {
-    let ports = |switch: usize| wiring.ports(wiring.hosts + switch).len();
-    let all = (0..wiring.switches).map(ports).sum::<usize>().max(1) as f64;
-    let first = ((1.0 - (parts - 1) as f64 * WORK_OF_HOSTS) / parts as f64).max(0.0);
-    let mut sides = vec![parts as u32; wiring.hosts];
-    let mut before = 0;
-    for switch in 0..wiring.switches {
-        let share = (before as f64 + 0.5 * ports(switch) as f64) / all;
-        let side = if share < first { 0 } else { 1 + ((share - first) / (1.0 - first) * (parts - 1) as f64) as u32 };
-        sides.push(side.min(parts as u32 - 1));
-        before += ports(switch);
-    }
-    sides
 }
 
 /// The engine of a network on several threads.
@@ -91,10 +73,10 @@ pub(super) struct Divided {
     ahead: u64,
     /// \[ps\] The least time that a frame takes from a host to a switch, and from one part to another.
     lookahead: [u64; 2],
-    /// Number of events in a window from which on threads are woken for the next one.
+    /// Number of events in a window, on average of two, from which on threads are woken for the next one.
     worth: u64,
-    /// Number of events of switches in the last window.
-    events: u64,
+    /// Number of events of switches in the last window, and in the one before.
+    events: [u64; 2],
     /// The last moment of which hosts have been told something.
     last: Moment,
     /// \[ps\] Where all events are simulated one by one: those before this time have been.
@@ -104,9 +86,9 @@ pub(super) struct Divided {
 impl Divided {
     /// An empty network on `threads` threads, at least 2, of which no more are used than there are switches and hosts
     /// to divide.
-    pub(super) fn new(base: Base, threads: usize, worth: u64) -> Self {
+    pub(super) fn new(mut base: Base, threads: usize, worth: u64) -> Self {
         let parts = threads.clamp(2, base.wiring.switches + 1);
-        let sides = sides(&base.wiring, parts);
+        let sides = shares::sides(&mut base, parts);
         let side_of = |device: u32| sides[device as usize];
         let border = |own: u32| {
             let there = |link: &Link| Some(side_of(link.device)).filter(|&side| side != own).unwrap_or(HERE);
@@ -140,7 +122,7 @@ impl Divided {
             ahead: 0,
             lookahead,
             worth,
-            events: 0,
+            events: [0; 2],
             last: (0, 0),
             one_by_one: None,
         }
@@ -167,7 +149,7 @@ impl Divided {
     fn collect(&mut self) {
         let Self { hosts, parts, events, fates, .. } = self;
         let mut fresh = Vec::new();
-        parts.settle(&mut |report, _| read(report, hosts, &mut fresh, events));
+        parts.settle(&mut |report, _| read(report, hosts, &mut fresh, &mut events[0]));
         append(fates, fresh);
     }
 
@@ -188,6 +170,12 @@ impl Divided {
         let change = base.alive.next_at().unwrap_or(u64::MAX);
         let [from_hosts, between] = self.lookahead;
         let mut until = hosts_send.saturating_add(from_hosts).min(at_switches.saturating_add(between)).min(change);
+        let is_worth = self.events.iter().sum::<u64>() >= self.worth.saturating_mul(2);
+        if is_worth {
+            // Hosts and switches advance at the same time only if no window takes the whole lookahead.
+            let begin = self.ahead.max(at_hosts.min(at_switches));
+            until = until.min(begin.saturating_add(from_hosts.div_ceil(2)));
+        }
         if base.params.pause {
             let latest = self.latest();
             until = until.min(latest);
@@ -199,15 +187,15 @@ impl Divided {
             }
         }
         if until > self.ahead {
-            self.run_switches(until);
+            self.run_switches(until, is_worth);
         }
         true
     }
 
-    /// Begins to simulate the switches up to time `until`.
-    fn run_switches(&mut self, until: u64) {
+    /// Begins to simulate the switches up to time `until`, on all threads if that `is_worth` it.
+    fn run_switches(&mut self, until: u64, is_worth: bool) {
         self.ahead = until;
-        let Self { hosts, parts, events, fates, worth, .. } = self;
+        let Self { hosts, parts, events, fates, .. } = self;
         for part in parts.parts_mut() {
             (part.until, part.passed) = (until, (hosts.base.now, 0));
         }
@@ -217,9 +205,9 @@ impl Divided {
                 accepted.append(sent);
             }
         }
-        let is_worth = std::mem::take(events) >= *worth;
+        *events = [0, events[0]];
         let mut fresh = Vec::new();
-        parts.cycle(until, is_worth, true, &mut |report, _| read(report, hosts, &mut fresh, events));
+        parts.cycle(until, is_worth, true, &mut |report, _| read(report, hosts, &mut fresh, &mut events[0]));
         append(fates, fresh);
     }
 

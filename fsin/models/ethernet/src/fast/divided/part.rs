@@ -69,7 +69,9 @@ impl Partition for Part {
     type Mail = Vec<Crossing>;
     type Accepted = Crossing;
 
-    /// Sources learn nothing here: switches are ahead of them.
+    /// Sources learn nothing of a window: switches are ahead of them.
+    const HAS_BEGINNING: bool = false;
+
     fn begin_cycle(&mut self) {}
 
     /// Simulates a window of time.
