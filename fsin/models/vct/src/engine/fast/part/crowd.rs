@@ -10,7 +10,7 @@ use crate::router::layout::{Inputs, Layout};
 /// \[cycles\] How often it is asked whether heads should be treated densely.
 const INTERVAL: u64 = 64;
 /// \[heads\] By router, for each byte of a set of its inputs: so many waiting heads make it pay to treat all of them in
-/// every cycle. Measured: performance.md.
+/// every cycle. Measured: docs/performance.md.
 const MANY: f64 = 0.08;
 /// \[heads\] The same: with fewer it no longer pays.
 const FEW: f64 = 0.055;
