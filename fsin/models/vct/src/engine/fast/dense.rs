@@ -203,7 +203,7 @@ impl<W: Inputs, const D: usize, const P: usize> Block<W, D, P> {
         let last = self.bets[D - 1];
         let mut pending = self.bets.iter().fold(self.waiting, |zero, &bet| zero & !bet);
         let mut next = [Sets::EMPTY; D];
-        for bet in 0..D {
+        for (bet, next) in next.iter_mut().enumerate() {
             if bet > 0 {
                 pending = pending | self.bets[bet - 1];
             }
@@ -214,7 +214,7 @@ impl<W: Inputs, const D: usize, const P: usize> Block<W, D, P> {
                 adaptive[dimension] = adaptive[dimension] | these;
                 asking = asking | these;
             }
-            next[bet] = asking;
+            *next = asking;
             pending = pending & !asking;
         }
         self.bets = next;
@@ -256,6 +256,10 @@ pub(super) struct Dense<W, const D: usize, const Q: usize, const P: usize> {
     pub(super) is_on: bool,
     /// \[cycle\] When it is asked next whether they should be.
     pub(super) asked_at: u64,
+    /// \[cycle\] When it was asked last.
+    pub(super) asked_last: u64,
+    /// \[hops\] Headers that have crossed a link since then.
+    pub(super) hops: u64,
     /// Blocks of routers; none while the heads are kept elsewhere.
     pub(super) blocks: Vec<Block<W, D, P>>,
     /// By router of a block: the key of its random stream.
@@ -275,6 +279,8 @@ impl<W: Inputs, const D: usize, const Q: usize, const P: usize> Dense<W, D, Q, P
         Self {
             is_on: false,
             asked_at: 0,
+            asked_last: 0,
+            hops: 0,
             blocks: Vec::new(),
             keys: Vec::new(),
             own_inputs,

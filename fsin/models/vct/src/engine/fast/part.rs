@@ -277,12 +277,11 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     /// Number of work items of the next cycle, after this one.
     fn work(&self) -> usize {
         let mail = self.outbox.iter().map(Mail::len).sum::<usize>();
-        if self.is_dense() {
-            return self.sending.len() + self.waiting_heads + self.dense.ejecting.len() + self.headers.len() + mail + 1;
-        }
+        // Waiting heads make their bets in every cycle.
+        let heads = if self.is_dense() { self.waiting_heads + self.dense.ejecting.len() } else { 0 };
         let lists =
             [self.sending.len(), self.looking.len(), self.freed.len(), self.injecting.len(), self.headers.len()];
-        lists.iter().sum::<usize>() + mail
+        lists.iter().sum::<usize>() + mail + heads
     }
 
     /// Steps 2 to 4; `DENSE` if heads are treated densely.

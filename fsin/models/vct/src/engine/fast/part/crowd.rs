@@ -7,13 +7,17 @@ use super::super::state::Router;
 use super::Works;
 use crate::router::layout::{Inputs, Layout};
 
-/// \[cycles\] How often it is asked whether heads should be treated densely.
+/// \[cycles\] How often it is asked whether heads should be treated densely, at most.
 const INTERVAL: u64 = 64;
 /// \[heads\] By router, for each byte of a set of its inputs: so many waiting heads make it pay to treat all of them in
-/// every cycle. Measured: docs/performance.md.
-const MANY: f64 = 0.08;
+/// every cycle. Measured, as the next three: docs/performance.md.
+const MANY_HEADS: f64 = 0.08;
 /// \[heads\] The same: with fewer it no longer pays.
-const FEW: f64 = 0.055;
+const FEW_HEADS: f64 = 0.055;
+/// \[hops/cycle\] By router and byte: so many hops make it pay.
+const MANY_HOPS: f64 = 0.055;
+/// \[hops/cycle\] The same: with fewer it no longer pays.
+const FEW_HOPS: f64 = 0.045;
 
 impl<L: Layout> Rules<L> {
     /// True if the waiting heads of such routers may be treated densely.
@@ -38,14 +42,16 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         if !L::IS_DENSE || !self.may_be_dense || self.clock < self.dense.asked_at {
             return;
         }
-        self.dense.asked_at = self.clock + INTERVAL;
-        let bound = |heads: f64| (heads * size_of::<L::Inputs>() as f64 * routers.len() as f64) as usize;
-        if self.dense.is_on {
-            if self.waiting_heads < bound(FEW) {
-                self.end_dense(routers);
-            }
-        } else if self.waiting_heads + self.looking.len() >= bound(MANY).max(1) {
-            self.begin_dense(routers);
+        let Dense { asked_at, asked_last, hops, is_on, .. } = &mut self.dense;
+        let cycles = self.clock - std::mem::replace(asked_last, self.clock);
+        *asked_at = self.clock + INTERVAL;
+        let cost = (size_of::<L::Inputs>() * routers.len()) as f64;
+        let hops = std::mem::take(hops) as f64 / (cycles as f64 * cost);
+        let heads = |awake: usize| (self.waiting_heads + awake) as f64 / cost;
+        match *is_on {
+            true if heads(0) < FEW_HEADS || hops < FEW_HOPS => self.end_dense(routers),
+            false if heads(self.looking.len()) >= MANY_HEADS && hops >= MANY_HOPS => self.begin_dense(routers),
+            _ => {}
         }
     }
 

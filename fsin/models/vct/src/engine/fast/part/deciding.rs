@@ -44,6 +44,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
 
         let headers = self.headers.len() + self.outbox.iter().map(|mail| mail.headers.len()).sum::<usize>();
         self.report.hops += headers as u64;
+        if L::IS_DENSE {
+            self.dense.hops += headers as u64;
+        }
         if headers > 0 {
             self.moves_until(self.clock + self.rules.tail);
         }
