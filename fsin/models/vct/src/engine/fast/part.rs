@@ -373,9 +373,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
 
     /// Keeps the blocked heads of each node in its set from now on, before the next cycle.
     pub(super) fn keep_apart(&mut self) {
-        self.works.may_be_dense = false;
-        self.works.clock = self.works.previous + 1;
-        self.works.end_dense(&mut self.routers);
+        let works = &mut self.works;
+        works.may_be_dense = false;
+        if works.is_dense() {
+            // A message may have been accepted for a later cycle, in which no head waited before.
+            works.clock = works.clock.max(works.previous + 1);
+            works.end_dense(&mut self.routers);
+        }
     }
 
     /// The output whose lack of room blocks the head of a queue. The flag is true if the neighbour's queue lacks room,
