@@ -64,8 +64,8 @@
 //!
 //! # Where many heads wait
 //! Sleeping pays while few heads wait. Where many do, those of `bubble:smart` are treated in every cycle, eight routers at
-//! once by vectors, and nobody is woken (`dense`, `part/crowd.rs`). A partition changes from one treatment to the other
-//! between cycles, by the number of its waiting heads. Both give the same results.
+//! once by vectors, and no head is woken (`dense`, `part/crowd.rs`). A partition changes from one treatment to the other
+//! between cycles, by the numbers of its waiting heads and of its hops. Both give the same results.
 //!
 //! # Wires
 //! With delays of links or routers, a header takes its place in the neighbour's queue in the next cycle, as without
