@@ -1,10 +1,11 @@
 //! The waiting heads of `bubble:smart` in a network full of them: those of eight routers at once.
 //!
 //! The [set](super::bets) of a node's waiting heads is brought up to date when a channel opens. Where nearly every
-//! router has waiting heads, one opens somewhere in its neighbourhood every few cycles, and what it costs to find out who
-//! must be looked at, to enter heads one by one and to catch up with the cycles between is more than to make the step of
-//! all heads in every cycle. Here the sets of eight routers are the lanes of vectors, and a step of all their heads takes
-//! some 400 instructions in 2-D. It finds the heads that request an open channel; no other router is visited.
+//! router has waiting heads, a channel opens in its neighbourhood every few cycles. Then it costs more to find out
+//! which router must be looked at, to enter heads one by one and to catch up with the cycles between than to make the
+//! step of all heads in every cycle. Here the sets of eight routers are the lanes of vectors, and a step of all their
+//! heads takes some 400 instructions in 2-D. It finds the heads that request an open channel; no other router is
+//! visited.
 //!
 //! A new head is a waiting head with bet 0, so that there is no other case.
 //!

@@ -63,9 +63,9 @@
 //! and their requests are brought up to date when a channel opens (`bets`).
 //!
 //! # Where many heads wait
-//! Sleeping pays while few heads wait. Where many do, those of `bubble:smart` are treated in every cycle, eight routers at
-//! once by vectors, and no head is woken (`dense`, `part/crowd.rs`). A partition changes from one treatment to the other
-//! between cycles, by the numbers of its waiting heads and of its hops. Both give the same results.
+//! Sleeping pays while few heads wait. Where many do, those of `bubble:smart` are treated in every cycle, eight routers
+//! at once by vectors, and no head is woken (`dense`, `part/crowd.rs`). A partition changes from one treatment to the
+//! other between cycles, by the numbers of its waiting heads and of its hops. Both give the same results.
 //!
 //! # Wires
 //! With delays of links or routers, a header takes its place in the neighbour's queue in the next cycle, as without
