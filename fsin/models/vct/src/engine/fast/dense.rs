@@ -107,8 +107,8 @@ pub(super) struct Block<W, const D: usize, const P: usize> {
     pub(super) bets: [Sets<W>; D],
     /// By port: the inputs whose heads have that port as a minimal output. Undefined for inputs that do not wait.
     towards: [Sets<W>; P],
-    /// By dimension but the last: the inputs whose heads have their escape channel in it. The others have it in the last.
-    /// Undefined for inputs that do not wait.
+    /// By dimension but the last: the inputs whose heads have their escape channel in it. The others have it in the
+    /// last. Undefined for inputs that do not wait.
     escaping: [Sets<W>; D],
     /// Output channels behind which a packet fits, owned or not.
     pub(super) fitting: Sets<W>,
