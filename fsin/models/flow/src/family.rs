@@ -360,7 +360,10 @@ impl NetworkSpec for Spec {
         let mut settled = shared_by(&self.params);
         settled.push(("routing", self.params.routing.name().to_owned()));
         if self.topology.switched().is_none() {
-            settled.push(("node-rate", format!("{}b/s", self.params.node_rate)));
+            settled.push(match self.has_node_rate {
+                true => ("node-rate", format!("{}b/s", self.params.node_rate)),
+                false => ("injectors", (self.params.node_rate / self.params.link_rate).to_string()),
+            });
         }
         settled
     }
