@@ -181,8 +181,7 @@ impl Hosts {
         let connection = if is_window { self.connection(source.0, destination.0) } else { NONE };
         let host = &mut self.hosts[source.index()];
         let origin = Origin { sequence: host.sequence, connection };
-        // The clock that stands at cycle c is instant c - 1.
-        let slot = self.messages.accept(message, frames, short, Cycle(now + 1), origin);
+        let slot = self.messages.accept(message, frames, short, Cycle(now), origin);
         host.sequence += frames;
         if is_window {
             self.messages.hold(slot, frames);
@@ -318,7 +317,7 @@ impl Hosts {
                 } else {
                     let recorder = &mut self.messages.recorder;
                     recorder.injected(1);
-                    recorder.departed(now - instant(offered));
+                    recorder.departed(now - offered.0);
                     recorder.short().injected += payload.short_of(whole.bytes, index);
                     if index + 1 == frames {
                         host.ending = Some(message);
@@ -432,7 +431,7 @@ impl Hosts {
             source: message.source,
             destination: message.destination,
             sequence: sequence + index,
-            latency: now - instant(offered),
+            latency: now - offered.0,
             hops: u64::from(frame.hops).saturating_sub(self.hidden_hops),
         };
         self.messages.receive(slot, Cycle(now), &receipt, self.payload().short_of(message.bytes, index))
@@ -440,7 +439,7 @@ impl Hosts {
 
     /// Reports the delivery of a message whose frames have all arrived.
     fn deliver(&mut self, slot: u32, now: u64, notices: &mut Notices) {
-        self.message_latency.record(now - instant(self.messages.get(slot).offered));
+        self.message_latency.record(now - self.messages.get(slot).offered.0);
         self.messages.deliver(slot, Cycle(now), notices);
         if self.params.is_acked {
             self.messages.await_acknowledgement();
@@ -555,9 +554,4 @@ impl Hosts {
             }
         }
     }
-}
-
-/// \[ps\] Time at which the clock stands at a cycle.
-const fn instant(clock: Cycle) -> u64 {
-    clock.0 - 1
 }
