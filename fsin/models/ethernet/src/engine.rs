@@ -337,6 +337,11 @@ impl<E: Events> Engine for Simulated<E> {
         Cycle(self.0.base().now + 1)
     }
 
+    /// A tick is a picosecond, and figures count them from 0.
+    fn instant(&self, clock: Cycle) -> Cycle {
+        clock - 1
+    }
+
     fn inject(&mut self, message: Message) -> Injected {
         let base = self.0.base_mut();
         let outcome = base.hosts.inject(message, base.now);

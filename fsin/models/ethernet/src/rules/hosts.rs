@@ -213,14 +213,13 @@ impl Hosts {
         if let Some(flows) = &mut self.flows {
             // The connection knows the message by its slot, and the message its connection.
             origin.connection = flows.begin(&self.params, &message, frames, now);
-            let slot = self.messages.accept(message, frames, short, Cycle(now + 1), origin);
+            let slot = self.messages.accept(message, frames, short, Cycle(now), origin);
             flows.carry(origin.connection, slot);
             self.messages.hold(slot, 1);
             self.ready.push(source.0);
             return Injected::Accepted;
         }
-        // The clock that stands at cycle c is instant c - 1.
-        let slot = self.messages.accept(message, frames, short, Cycle(now + 1), origin);
+        let slot = self.messages.accept(message, frames, short, Cycle(now), origin);
         if is_window {
             self.messages.hold(slot, frames);
             self.connections[connection as usize].push(slot, message.class, bytes, frames);
@@ -407,7 +406,7 @@ impl Hosts {
                 } else {
                     let recorder = &mut self.messages.recorder;
                     recorder.injected(1);
-                    recorder.departed(now - instant(offered));
+                    recorder.departed(now - offered.0);
                     recorder.short().injected += payload.short_of(whole.bytes, index);
                     if index + 1 == frames {
                         host.ending = Some(message);
@@ -619,7 +618,7 @@ impl Hosts {
             source: message.source,
             destination: message.destination,
             sequence: sequence + index,
-            latency: now - instant(offered),
+            latency: now - offered.0,
             hops: u64::from(frame.hops).saturating_sub(self.hidden_hops),
         };
         self.messages.receive(slot, Cycle(now), &receipt, self.payload().short_of(message.bytes, index))
@@ -627,7 +626,7 @@ impl Hosts {
 
     /// Reports the delivery of a message whose frames have all arrived.
     fn deliver(&mut self, slot: u32, now: u64, notices: &mut Notices) {
-        self.message_latency.record(now - instant(self.messages.get(slot).offered));
+        self.message_latency.record(now - self.messages.get(slot).offered.0);
         self.messages.deliver(slot, Cycle(now), notices);
         if self.params.is_acked {
             self.messages.await_acknowledgement();
@@ -761,9 +760,4 @@ impl Hosts {
             }
         }
     }
-}
-
-/// \[ps\] Time at which the clock stands at a cycle.
-const fn instant(clock: Cycle) -> u64 {
-    clock.0 - 1
 }
