@@ -194,7 +194,7 @@ pub fn execute_over(
     {
         // The network empties later, when the background traffic has arrived too.
         let ends = report.tasks.iter().map(|task| task.finished);
-        outcome.completion = ends.max().flatten().map(Cycle::next);
+        outcome.completion = ends.max().flatten().map(|end| network.instant(end.next()));
     }
     if let Some((report, _)) = &report {
         fail_if_unmatched(&mut outcome, report);

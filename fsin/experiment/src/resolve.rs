@@ -420,7 +420,7 @@ fn ideal(settings: &Settings, network: &dyn NetworkSpec) -> Result<Ideal, Settin
     let ideal = settings.choice("ideal", &[("alone", Ideal::Alone), ("hpcc", Ideal::Hpcc)])?;
     if ideal == Ideal::Hpcc && is_on(settings, "message-stats")? && network.hpcc_ideal().is_none() {
         let what = phrase![["ideal" => "hpcc"], " is the time of an acknowledged message on a shortest path of links that do not fail"];
-        let remedy = phrase!["use ", ["network" => "ethernet:forwarding=static,recovery=window,completion=acked"], ", or ", ["ideal" => "alone"]];
+        let remedy = phrase!["use ", ["network" => "ethernet:forwarding=static,transport=window,completion=acked"], ", or ", ["ideal" => "alone"]];
         return Err(settings.error("ideal", ErrorKind::Conflict, what, remedy));
     }
     Ok(ideal)

@@ -27,7 +27,7 @@ fn arrivals(folder: &Path, line: &str) -> BTreeMap<(u32, u32, u64, u64), Vec<f64
     for row in csv::Reader::from_path(folder.join("m.csv")).unwrap().deserialize() {
         let row: BTreeMap<String, String> = row.unwrap();
         let number = |name: &str| row[name].parse::<u64>().unwrap();
-        let start = (number("generated_cycle") - 1) / 1000;
+        let start = number("generated_cycle") / 1000;
         let key = (number("source") as u32, number("destination") as u32, number("bytes"), start);
         found.entry(key).or_default().push(number("delivered_cycle") as f64 / 1000.0);
     }

@@ -26,7 +26,7 @@ use crate::topology::{DeadLink, Topology};
 pub use crate::topology::Ends;
 
 pub use carried::{Carried, topologies_with};
-pub use keys::{Heading, Is, Key, Kind, Need};
+pub use keys::{Heading, Is, Key, Kind, NamedTable, Need};
 pub use values::Values;
 
 /// A function from the values of settings to a checked specification.

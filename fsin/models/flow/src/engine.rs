@@ -165,7 +165,7 @@ impl Flows {
     fn arrive(&mut self, slot: u32, notices: &mut Notices) {
         let underway = *self.messages.get(slot);
         let Message { source, destination, bytes, .. } = underway.message;
-        let at = Cycle(self.now.max(underway.offered.0));
+        let at = Cycle(self.now);
         let flow = &mut self.flows[slot as usize];
         let path = std::mem::take(&mut flow.uses);
         flow.places.clear();
@@ -180,7 +180,7 @@ impl Flows {
         self.messages.recorder.hops(hops * underway.packets);
         self.messages.sent(slot, notices);
         let payload = self.params.payload();
-        let latency = self.now.saturating_sub(underway.offered.0 - 1);
+        let latency = self.now.saturating_sub(underway.offered.0);
         let sequence = self.counts[source.index()].1;
         self.counts[source.index()].1 += underway.packets;
         let receipt = Receipt { source, destination, sequence, latency, hops };
@@ -324,7 +324,7 @@ impl Flows {
     fn depart(&mut self, slot: u32) {
         let underway = self.messages.get(slot);
         let (packets, bytes) = (underway.packets, underway.message.bytes);
-        let offered = underway.offered.0 - 1;
+        let offered = underway.offered.0;
         let payload = self.params.payload();
         let recorder = &mut self.messages.recorder;
         recorder.injected(packets);
@@ -437,6 +437,11 @@ impl Engine for Flows {
         Cycle(self.now + 1)
     }
 
+    /// A tick is a picosecond, and figures count them from 0.
+    fn instant(&self, clock: Cycle) -> Cycle {
+        clock - 1
+    }
+
     fn inject(&mut self, message: Message) -> Injected {
         let Message { source, destination, bytes, .. } = message;
         let payload = self.params.payload();
@@ -456,7 +461,7 @@ impl Engine for Flows {
             },
             false => Vec::new(),
         };
-        let slot = self.messages.accept(message, packets, short, Engine::clock(self), ());
+        let slot = self.messages.accept(message, packets, short, Cycle(self.now), ());
         if slot as usize == self.flows.len() {
             self.places.push(0);
             self.flows.push(Flow::default());
