@@ -38,11 +38,33 @@ pub type IdealTime = Box<dyn FnMut(&Message) -> Option<u64>>;
 /// The unit of load of most models: phits that a node sends in a cycle.
 pub const PHITS_PER_NODE_CYCLE: &str = "phits/node/cycle";
 
+/// What is in order in a network model, what shares, and who is busy until when. Texts of one line, in the words of
+/// components; tests measure each of them (`tests/tests/networks/disciplines.rs`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Discipline {
+    /// Which messages of a pair of nodes arrive in the order in which they are sent.
+    pub order: &'static str,
+    /// What divides the capacity of links among messages.
+    pub sharing: &'static str,
+    /// How long the sending node is busy with a message: when its send ends.
+    pub busy: &'static str,
+}
+
+impl Discipline {
+    /// The three texts with their names.
+    #[must_use]
+    pub const fn named(&self) -> [(&'static str, &'static str); 3] {
+        [("in order", self.order), ("shares", self.sharing), ("busy", self.busy)]
+    }
+}
+
 /// A row in the table of network models.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelFamily {
     /// The model's name, a definition in one line, and its origin.
     pub component: Component,
+    /// What is in order, what shares, and who is busy until when.
+    pub discipline: Discipline,
     /// Other names of the model.
     pub aliases: &'static [&'static str],
     /// The model's own settings. Each is a flag, a key of experiment files and a parameter of the model's name.

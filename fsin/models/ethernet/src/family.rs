@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fsin_core::capture::{Capture, Place};
 use fsin_core::failures::Failures;
 use fsin_core::family::{
-    Ends, IdealTime, Key, Kind, ModelFamily, Need, NetworkSpec, Rates, Room, Units, Values, other_rates,
+    Discipline, Ends, IdealTime, Key, Kind, ModelFamily, Need, NetworkSpec, Rates, Room, Units, Values, other_rates,
 };
 use fsin_core::network::Network;
 use fsin_core::parallel;
@@ -77,6 +77,11 @@ pub static FAMILY: ModelFamily = ModelFamily {
                 {link-rate} carries in full frames",
         parameters: &[],
         source: "IEEE 802.3 and 802.1D; RFC 5681, RFC 6298; Hoefler, Schneider, Lumsdaine, LogGOPSim, HPDC 2010, with OMNeT++",
+    },
+    discipline: Discipline {
+        order: "frames of a pair keep their order on one path; {forwarding} over several paths, or frames sent again, let them pass each other",
+        sharing: "ports, frame by frame in the order of arrival, with drops where a queue is full",
+        busy: "a host sends one frame at a time, of its messages in their order; a send ends when its last frame has left the host, with {recovery} window when it is acknowledged",
     },
     aliases: &[],
     keys: KEYS,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fsin_core::failures::Failures;
-use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Rates, Units, Values, other_rates};
+use fsin_core::family::{Discipline, Key, Kind, ModelFamily, NetworkSpec, Rates, Units, Values, other_rates};
 use fsin_core::network::Network;
 use fsin_core::route::{Carries, Choice, listed, rows, serving};
 use fsin_core::topology::Topology;
@@ -98,6 +98,11 @@ pub static FLOW: ModelFamily = ModelFamily {
                 is overloaded",
         parameters: &[],
         source: "Bertsekas and Gallager, Data Networks, 1992, section 6.5; Casanova et al., SimGrid, JPDC 74(10), 2014",
+    },
+    discipline: Discipline {
+        order: "nothing: messages of a pair are flows beside each other, and the shorter one arrives first",
+        sharing: "links, evenly among the flows over them, of the same pair too ({fairness})",
+        busy: "a node with any number of messages at a time; a send ends when its message has arrived",
     },
     aliases: &["fluid"],
     keys: KEYS,

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::routing::{Order, Routing};
 use fsin_core::failures::{Failures, LostPairs, Timetable, parts};
 use fsin_core::family::{
-    Key, Kind, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values, bandwidth_unused,
+    Discipline, Key, Kind, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values,
+    bandwidth_unused,
 };
 use fsin_core::network::Network;
 use fsin_core::parallel;
@@ -63,6 +64,11 @@ pub static VCT: ModelFamily = ModelFamily {
         about: "virtual cut-through routers with virtual channels, phit by phit: the functional model of FSIN",
         parameters: &[],
         source: "Ridruejo, Miguel-Alonso, INSEE, Euro-Par 2005",
+    },
+    discipline: Discipline {
+        order: "messages of a pair enter one after another; packets pass each other only where routings, channels or injectors give them a choice",
+        sharing: "links and ports, packet by packet in turn; a packet that waits stops those behind it in its queue",
+        busy: "a node sends a packet a cycle, of one message at a time (more by {interface}); a send ends when its last packet is in the source buffer, up to {injection-queue} packets before its link is free; with open sources at once",
     },
     aliases: &["router"],
     keys: KEYS,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fsin_core::failures::Failures;
 use fsin_core::family::{
-    Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values, bandwidth_unused,
+    Discipline, Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values, bandwidth_unused,
 };
 use fsin_core::network::Network;
 use fsin_core::parallel;
@@ -53,6 +53,11 @@ pub static WORMHOLE: ModelFamily = ModelFamily {
         parameters: &[],
         source: "Dally, Towles, Principles and Practices of Interconnection Networks, 2004; Jiang et al., BookSim 2, \
                  ISPASS 2013",
+    },
+    discipline: Discipline {
+        order: "messages of a pair enter one after another; packets pass each other only where routings or channels give them a choice",
+        sharing: "links, flit by flit among channels in turn; a packet keeps its channel until its tail has passed",
+        busy: "a node sends a flit a cycle, of one message at a time (more by {interface}); a send ends when the last flit has left the node; with open sources at once",
     },
     aliases: &[],
     keys: KEYS,
