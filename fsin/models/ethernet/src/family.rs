@@ -344,6 +344,14 @@ impl NetworkSpec for Spec {
         Units { phit_bytes: 1, packet_phits: self.params.payload(), is_padded: false, capacity }
     }
 
+    fn packets_are_payload(&self) -> bool {
+        self.params.recovery != Recovery::Window
+    }
+
+    fn chooses_by_hash(&self) -> bool {
+        self.params.ecmp
+    }
+
     fn rates(&self) -> Option<Rates> {
         let Params { link_rate, .. } = self.params;
         let network = self.topology.switched();
@@ -361,7 +369,7 @@ impl NetworkSpec for Spec {
         };
         let hosts: Vec<[u64; 2]> = (0..self.topology.endpoints()).map(of_host).collect();
         let [injection, ejection] = [0, 1].map(|way| hosts.iter().map(|host| self.payload_rate(host[way])).collect());
-        Some(Rates { link: self.payload_rate(fastest), injection, ejection, queued_phits: None })
+        Some(Rates { link: self.payload_rate(fastest), injection, ejection, queued_phits: 0, is_serial: false })
     }
 
     fn cycle(&self) -> Option<(u64, u64)> {

@@ -292,6 +292,10 @@ impl NetworkSpec for Spec {
         Units { phit_bytes: 1, packet_phits: self.params.packet_bytes, is_padded: false, capacity }
     }
 
+    fn chooses_by_hash(&self) -> bool {
+        self.params.paths == Paths::Hash
+    }
+
     fn rates(&self) -> Option<Rates> {
         let wiring = Wiring::new(&*self.topology, &self.params).ok()?;
         let hosts = 0..wiring.ports.hosts;
@@ -302,7 +306,8 @@ impl NetworkSpec for Spec {
             link: self.payload_rate(fastest),
             injection: hosts.clone().map(|host| of(wiring.ports.host_port(host as u32))).collect(),
             ejection: hosts.map(|host| of(wiring.ports.home(host).1)).collect(),
-            queued_phits: None,
+            queued_phits: 0,
+            is_serial: false,
         })
     }
 

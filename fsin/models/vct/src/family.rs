@@ -6,22 +6,22 @@ use std::sync::Arc;
 use crate::routing::{Order, Routing};
 use fsin_core::failures::{Failures, LostPairs, Timetable, parts};
 use fsin_core::family::{
-    Discipline, Key, Kind, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values,
-    bandwidth_unused,
+    Discipline, Key, Kind, LinkRoom, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values,
+    bandwidth_unused, narrow_links,
 };
 use fsin_core::network::Network;
 use fsin_core::parallel;
-use fsin_core::topology::{self, Faults, Topology};
-use trgen::Geometry;
+use fsin_core::topology::{self, Faults, Port, Topology};
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
+use trgen::{Geometry, NodeId};
 
 use crate::engine::fast;
 use crate::engine::reference::Reference;
 use crate::router::arbitration::ARBITRATIONS;
 use crate::router::faults::Reachability;
-use crate::router::hop_delays::LINKS;
+use crate::router::hop_delays::{HopDelays, LINKS};
 use crate::router::injection::INJECTIONS;
 use crate::router::{
     Arbitration, CheckedParams, Consumption, GlobalCc, Inject, Injection, Interface, RouterParams, SourceQueue,
@@ -191,7 +191,8 @@ impl NetworkSpec for Spec {
             link: 1.0,
             injection: vec![injection; nodes],
             ejection: vec![ejection; nodes],
-            queued_phits: is_serial.then(|| packets * u64::from(router.packet_phits)),
+            queued_phits: packets * u64::from(router.packet_phits),
+            is_serial,
         };
         Some(rates.paced(&*self.topology))
     }
@@ -284,9 +285,20 @@ impl NetworkSpec for Spec {
         Some(SpecError::new(ErrorKind::Conflict, what, remedy).of(self.cause.0))
     }
 
+    fn link_room(&self, node: NodeId, port: Port) -> Option<LinkRoom> {
+        let router = &self.router;
+        self.topology.neighbour(node, port)?;
+        // A phit takes its place when it is sent, and credits take no time.
+        let delay = HopDelays::of(router, &*self.topology, node, port);
+        let channels = router.vcs as u64;
+        let (phits, step) = (u64::from(router.queue_phits()) * channels, u64::from(router.packet_phits) * channels);
+        Some(LinkRoom { phits, cycles: 1 + u64::from(delay), step, channels })
+    }
+
     fn warnings(&self) -> Vec<Phrase> {
         let timetable = &self.router.timetable;
         let mut warnings = self.router.warnings();
+        warnings.extend(narrow_links(self, &*self.topology, "queue"));
         match self.topology.switched() {
             Some(_) => warnings.extend(timetable.failures().warnings(&*self.topology)),
             None => {
