@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fsin_core::capture::{Capture, Place};
 use fsin_core::failures::Failures;
 use fsin_core::family::{
-    Ends, IdealTime, Key, Kind, ModelFamily, Need, NetworkSpec, Rates, Room, Units, Values, other_rates,
+    Discipline, Ends, IdealTime, Key, Kind, ModelFamily, Need, NetworkSpec, Rates, Room, Units, Values, other_rates,
 };
 use fsin_core::network::Network;
 use fsin_core::parallel;
@@ -109,6 +109,11 @@ pub static FAMILY: ModelFamily = ModelFamily {
                 {link-rate} carries in full frames",
         parameters: &[],
         source: "IEEE 802.3 and 802.1D; RFC 5681, RFC 6298; Hoefler, Schneider, Lumsdaine, LogGOPSim, HPDC 2010, with OMNeT++",
+    },
+    discipline: Discipline {
+        order: "frames of a pair keep their order on one path; {forwarding} over several paths, or frames sent again, let them pass each other",
+        sharing: "ports, frame by frame in the order of arrival, with drops where a queue is full",
+        busy: "a host sends one frame at a time, of its messages in their order; a send ends when its last frame has left the host, with {recovery} window when it is acknowledged",
     },
     aliases: &[],
     keys: KEYS,
@@ -415,6 +420,14 @@ impl NetworkSpec for Spec {
         Units { phit_bytes: 1, packet_phits: self.params.payload(), is_padded: false, capacity }
     }
 
+    fn packets_are_payload(&self) -> bool {
+        self.params.recovery != Recovery::Window
+    }
+
+    fn chooses_by_hash(&self) -> bool {
+        self.params.ecmp
+    }
+
     fn rates(&self) -> Option<Rates> {
         let Params { link_rate, .. } = self.params;
         let network = self.topology.switched();
@@ -432,7 +445,7 @@ impl NetworkSpec for Spec {
         };
         let hosts: Vec<[u64; 2]> = (0..self.topology.endpoints()).map(of_host).collect();
         let [injection, ejection] = [0, 1].map(|way| hosts.iter().map(|host| self.payload_rate(host[way])).collect());
-        Some(Rates { link: self.payload_rate(fastest), injection, ejection, queued_phits: None })
+        Some(Rates { link: self.payload_rate(fastest), injection, ejection, queued_phits: 0, is_serial: false })
     }
 
     fn cycle(&self) -> Option<(u64, u64)> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fsin_core::connections::Connections;
 use fsin_core::failures::Failures;
-use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Rates, Units, Values, other_rates};
+use fsin_core::family::{Discipline, Key, Kind, ModelFamily, NetworkSpec, Rates, Units, Values, other_rates};
 use fsin_core::interface::Interface;
 use fsin_core::network::Network;
 use fsin_core::route::{Carries, Choice, listed, rows, serving};
@@ -100,6 +100,11 @@ pub static FLOW: ModelFamily = ModelFamily {
                 other",
         parameters: &[],
         source: "Bertsekas and Gallager, Data Networks, 1992, section 6.5; Casanova et al., SimGrid, JPDC 74(10), 2014",
+    },
+    discipline: Discipline {
+        order: "messages of a connection (source, destination, class), one after another; by {interface} those of a node, or none",
+        sharing: "links, evenly among the connections over them ({fairness})",
+        busy: "a node with any number of messages at a time; a send ends when its message has arrived",
     },
     aliases: &["fluid"],
     keys: KEYS,
@@ -338,6 +343,10 @@ impl NetworkSpec for Spec {
         Units { phit_bytes: 1, packet_phits: self.params.packet_bytes, is_padded: false, capacity }
     }
 
+    fn chooses_by_hash(&self) -> bool {
+        self.params.paths == Paths::Hash
+    }
+
     fn rates(&self) -> Option<Rates> {
         let wiring = Wiring::new(&*self.topology, &self.params).ok()?;
         let hosts = 0..wiring.ports.hosts;
@@ -348,7 +357,8 @@ impl NetworkSpec for Spec {
             link: self.payload_rate(fastest),
             injection: hosts.clone().map(|host| of(wiring.ports.host_port(host as u32))).collect(),
             ejection: hosts.map(|host| of(wiring.ports.home(host).1)).collect(),
-            queued_phits: None,
+            queued_phits: 0,
+            is_serial: false,
         })
     }
 

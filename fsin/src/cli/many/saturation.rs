@@ -187,6 +187,7 @@ fn print_all(matches: &ArgMatches, found: &Saturations) -> Result<(), Complaint>
 fn bound_in_words(by: &str) -> &str {
     match by {
         "ejection" => "what the busiest node can receive",
+        "injection" => "what the busiest node can send over its links",
         "cut" => "the links across a cut",
         _ => "all links together",
     }
