@@ -421,11 +421,11 @@ impl NetworkSpec for Spec {
     }
 
     fn packets_are_payload(&self) -> bool {
-        self.params.recovery != Recovery::Window
+        self.params.transport != Transport::Window
     }
 
     fn chooses_by_hash(&self) -> bool {
-        self.params.ecmp
+        self.params.spread.is_several()
     }
 
     fn rates(&self) -> Option<Rates> {
