@@ -211,7 +211,7 @@ impl Flows {
     /// A message starts on a path. Those before it in its connection had left the source at `left` \[ps\].
     fn start(&mut self, slot: u32, path: Vec<Use>, left: u64) {
         let latency = self.take(slot, path);
-        let issued = self.messages.get(slot).offered.0 - 1;
+        let issued = self.messages.get(slot).offered.0;
         // The former one has its links until now. Over another path it may have held them longer than it was sent.
         let at = issued.max(left).saturating_add(latency).max(self.now);
         let Flow { source, number, .. } = self.flows[slot as usize];
