@@ -65,6 +65,8 @@ pub struct Settings {
     set: BTreeMap<&'static str, Setting>,
     /// Keys of commands on many experiments that a file sets, with their origins.
     of_many: Vec<(&'static Key, Origin)>,
+    /// What the file that they are from says without effect, or in a way that may be misunderstood.
+    notes: Vec<String>,
 }
 
 impl Settings {
@@ -96,6 +98,17 @@ impl Settings {
     #[must_use]
     pub fn of_many(&self) -> &[(&'static Key, Origin)] {
         &self.of_many
+    }
+
+    /// Adds notes on the file from which settings are read.
+    pub(super) fn note(&mut self, notes: Vec<String>) {
+        self.notes.extend(notes);
+    }
+
+    /// Notes on the file from which settings were read: what has no effect there, or may be misunderstood.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// True if this key is set explicitly.

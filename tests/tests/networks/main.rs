@@ -15,6 +15,7 @@ mod paced;
 mod repetition;
 mod replay;
 mod saturation_is_decided;
+mod second;
 mod simgrid;
 mod slower_links;
 mod soak;
