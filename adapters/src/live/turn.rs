@@ -351,8 +351,7 @@ impl Live {
             Body::Part(bytes) => {
                 let begun = (guest.begun.len() + bytes.len()) as u64;
                 if begun > self.rules.payload_limit {
-                    let what = format!("messages on their way carry more than {} bytes", self.rules.payload_limit);
-                    return Err(Loss::new(Code::Limit, format!("{what}; correct the guest")));
+                    return Err(Loss::new(Code::Limit, format!("{}; send less at once", self.hub.too_much())));
                 }
                 guest.begun.extend_from_slice(&bytes);
                 Ok(false)
