@@ -243,6 +243,22 @@ impl Hub {
         }
     }
 
+    /// Drops the messages that a guest has injected for times after `now` \[ps\] and that have not entered the network.
+    pub(super) fn drop_later(&mut self, guest: usize, now: Time) {
+        let seats = &mut self.seats;
+        let (payload, undelivered) = (&mut self.payload, &mut self.undelivered);
+        self.waiting.retain(|Reverse(waiting)| {
+            let Some(seat) = &mut seats[waiting.node.index()] else { return true };
+            let stays = seat.guest != guest || waiting.at <= now;
+            if !stays {
+                seat.outstanding = seat.outstanding.saturating_sub(1);
+                *payload -= waiting.inject.payload.len() as u64;
+                *undelivered += 1;
+            }
+            stays
+        });
+    }
+
     /// Accepts an injection of `node` at time `at` \[ps\], or returns the reason for its rejection. `window` is the
     /// largest number of messages of a node that have not left it.
     pub(super) fn inject(&mut self, node: NodeId, at: Time, inject: Inject, window: u32) -> Result<(), String> {

@@ -183,7 +183,7 @@ impl Live {
                         self.report_waiting(others, warn * warnings);
                     }
                     self.finish_turns_of_closed(&others[1..])?;
-                    self.lose_closed_connections().map_err(Ended::Run)?;
+                    self.lose_closed_connections(Some(index)).map_err(Ended::Run)?;
                 }
                 Err(Broken::Stalled(_)) => return Err(Loss::from(Broken::Interrupted).into()),
                 Err(broken) => return Err(Loss::from(broken).into()),
@@ -202,7 +202,7 @@ impl Live {
                             return Err(Loss::from(Broken::Interrupted).into());
                         }
                         self.check_hold(index)?;
-                        self.lose_closed_connections().map_err(Ended::Run)?;
+                        self.lose_closed_connections(Some(index)).map_err(Ended::Run)?;
                     }
                 }
             }
@@ -269,7 +269,7 @@ impl Live {
             if left.is_zero() {
                 break;
             }
-            self.lose_closed_connections()?;
+            self.lose_closed_connections(None)?;
         }
         Ok(false)
     }
