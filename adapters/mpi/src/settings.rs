@@ -13,6 +13,8 @@ use adapters::address::Address;
 use adapters::token::Token;
 use trgen::trace::collectives::Choice;
 
+use crate::shared::Location;
+
 /// How long computing takes in virtual time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Compute {
@@ -54,6 +56,8 @@ pub(crate) struct Settings {
     pub(crate) patience: Duration,
     /// The folder of the files that the launcher reads at the end.
     pub(crate) folder: Option<PathBuf>,
+    /// The memory that the ranks of this machine share.
+    pub(crate) shared: Option<Location>,
     /// True if the calls are recorded.
     pub(crate) records: bool,
     /// True if a timeline is kept.
@@ -171,6 +175,7 @@ impl Settings {
                 .value("FSIN_MPI_PATIENCE", "a number of seconds", parsed)?
                 .map_or(Duration::from_secs(86_400), Duration::from_secs),
             folder: (of.0)("FSIN_MPI_FOLDER").map(PathBuf::from),
+            shared: of.value("FSIN_MPI_SHARED", "BYTES:PATH of shared memory", parsed)?,
             records: of.word("FSIN_MPI_RECORD", "1")?,
             has_timeline: of.word("FSIN_MPI_TIMELINE", "1")?,
         })

@@ -138,11 +138,8 @@ fn check_key(world: &World, holder: Holder, keyval: c_int) -> Outcome {
         Some(found) if found.is_freed => error(ERR_KEYVAL, format!("the key {keyval:#x} of attributes is freed")),
         Some(found) if found.holder == holder => Ok(()),
         Some(found) => {
-            let text = format!(
-                "{keyval:#x} is a key of attributes of {}, not of {}",
-                found.holder.plural(),
-                holder.plural()
-            );
+            let text =
+                format!("{keyval:#x} is a key of attributes of {}, not of {}", found.holder.plural(), holder.plural());
             error(ERR_KEYVAL, text)
         }
         None => error(ERR_KEYVAL, format!("{keyval:#x} is not a key of attributes of the program")),
@@ -170,11 +167,7 @@ fn predefined(world: &World, keyval: c_int) -> Option<c_int> {
 
 /// Reads an attribute of a communicator: `Ok` with a value that the program has set, `Err` with the value of a
 /// predefined attribute, or `None`.
-pub(crate) fn comm_attribute(
-    world: &World,
-    comm: c_int,
-    keyval: c_int,
-) -> Outcome<Option<Result<&Attribute, c_int>>> {
+pub(crate) fn comm_attribute(world: &World, comm: c_int, keyval: c_int) -> Outcome<Option<Result<&Attribute, c_int>>> {
     world.comms.get(comm)?;
     match predefined(world, keyval) {
         Some(value) => Ok(Some(Err(value))),
