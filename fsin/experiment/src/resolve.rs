@@ -10,7 +10,6 @@ use trgen::phrase::Phrase;
 use trgen::synthetic::Config;
 use trgen::trace::chakra::replay::Params as RankParams;
 use trgen::trace::goal::hosts::HostParams;
-use trgen::trace::placement;
 use trgen::trace::replay::{Pace, Protocol};
 use trgen::trace::slow::Slow;
 
@@ -23,7 +22,6 @@ use super::models::{Networks, expand, is_of_models, model, undeclared};
 use super::plan::{RunPlan, plan};
 use super::settings::{Origin, Settings, SettingsError, toml_value};
 use super::workload::{Request, Workload, cycle_seconds, is_of_workloads, pace, placement_of, workload};
-use fsin_core::failures;
 use fsin_core::family::{ModelFamily, NetworkSpec, Units, Wire};
 use fsin_core::stats::Keep;
 use fsin_core::topology::{self, Topology};

@@ -326,8 +326,6 @@ pub(crate) fn check_folder(folder: &Path) -> Result<(), Complaint> {
 /// Stores results in a new folder: written under a temporary name beside it, then renamed, so that a folder of this
 /// name is always complete.
 pub(crate) fn keep(folder: &Path, result: &RunResult, experiment: &str, inputs: &Carried) -> Result<(), Complaint> {
-    let mut result = result.clone();
-    inputs.rename(&mut result, experiment);
     let failed = |error: io::Error| {
         let what = format!("-o {}: cannot keep the results: {error}", folder.display());
         Complaint::new(Exit::Failed, what, "they are on stdout; next time name another folder")
@@ -336,7 +334,7 @@ pub(crate) fn keep(folder: &Path, result: &RunResult, experiment: &str, inputs: 
     let temporary = temporary_beside(folder);
     let written = (|| {
         inputs.copy(&temporary)?;
-        fsin::sweep::write_result(&temporary, &result, experiment)?;
+        fsin::sweep::write_result(&temporary, result, experiment)?;
         match fs::remove_dir(folder) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
             _ => {}
