@@ -1,6 +1,7 @@
 //! The Ethernet model from outside.
 
 mod common;
+mod data_centre;
 mod engines_agree;
 mod exact;
 mod failures;
