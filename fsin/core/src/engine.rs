@@ -8,7 +8,7 @@ use trgen::recurrence::State;
 use trgen::{Cycle, Message, NodeId};
 
 use crate::messages::Messages;
-use crate::network::{Figures, Injected, Measure, Network, NetworkFailure, Notices, PortFigures, STEPS, Settled};
+use crate::network::{Figures, Injected, Measure, Network, NetworkFailure, Notices, PortFigures, QueueFigures, STEPS, Settled};
 use crate::stats::Recorder;
 use crate::view::{Occupancy, View};
 
@@ -87,6 +87,11 @@ pub trait Engine: Send {
     /// As [`Figures::ports`].
     fn port_figures(&self) -> Vec<PortFigures> {
         Vec::new()
+    }
+
+    /// As [`Figures::queues`].
+    fn queue_figures(&self) -> Option<QueueFigures> {
+        None
     }
 
     /// As [`Figures::remarks`].
@@ -193,6 +198,10 @@ impl<E: Engine> Figures for E {
 
     fn ports(&self) -> Vec<PortFigures> {
         self.port_figures()
+    }
+
+    fn queues(&self) -> Option<QueueFigures> {
+        self.queue_figures()
     }
 
     fn remarks(&self) -> Vec<Phrase> {

@@ -24,7 +24,7 @@ use super::settings::SettingsError;
 use super::trouble::Trouble;
 use super::workload::{Driven, Driver};
 use fsin_core::couple::{Coupled, Failure, PacketLog};
-use fsin_core::network::{Figures, Measure, Network, PortFigures, Settled};
+use fsin_core::network::{Figures, Measure, Network, PortFigures, QueueFigures, Settled};
 use fsin_core::repetition::Skipped;
 use fsin_core::run::{
     DRIFT, Demand, Outcome, Progress, SHORTFALL, Saturation, Steadiness, Verdict, Warning, WarningKind, batch, fixed,
@@ -89,6 +89,8 @@ pub struct Finished {
     pub measures: Vec<(&'static Measure, f64)>,
     /// Figures of each output port, of network models that keep them.
     pub ports: Vec<PortFigures>,
+    /// Figures of traffic classes and shared buffers, of networks whose ports have classes.
+    pub queues: Option<QueueFigures>,
     /// Lower bounds of the program's completion.
     pub bounds: Option<Bounds>,
     /// What was kept of single nodes and flows.
@@ -183,6 +185,7 @@ pub fn execute_over(
     let Settled { recorder, figures, .. } = network.settled();
     let measures = figures.map(Figures::measures).unwrap_or_default();
     let ports = figures.map(Figures::ports).unwrap_or_default();
+    let queues = figures.and_then(Figures::queues);
     outcome.warnings.extend(figures.into_iter().flat_map(Figures::remarks).map(Warning::from));
     let details = recorder.details().cloned();
     let timed = details.as_ref().filter(|details| details.keep().messages);
@@ -246,6 +249,7 @@ pub fn execute_over(
         jobs,
         measures,
         ports,
+        queues,
         bounds,
         details,
         messages,

@@ -245,7 +245,7 @@ pub fn variable(name: &str) -> String {
 
 /// The whole number that a word means for a key: sizes in bytes may have a unit.
 pub(super) fn whole(key: &Key, word: &str) -> Option<u64> {
-    if key.unit == "bytes" { trgen::units::bytes(word) } else { word.parse().ok() }
+    if key.unit.ends_with("bytes") { trgen::units::bytes(word) } else { word.parse().ok() }
 }
 
 /// The canonical form of a value: equal numbers give the same word.

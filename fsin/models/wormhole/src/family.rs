@@ -25,7 +25,7 @@ use crate::{Hold, MAX_PORTS, Params, Routing, Speedup, check, fast};
 #[rustfmt::skip]
 const KEYS: &[Key] = &[
     Key::of_network("preset", "NAME", Kind::Word, None, "", "settings to begin with: default, or booksim (two stages, speculation, iSLIP)").naming(PRESETS),
-    Key::of_network("buffer", "FLITS", Kind::Integer, None, "flits", "room of each virtual channel of an input; that of the preset if absent, as for all of these"),
+    Key::of_network("buffer", "FLITS|BYTES", Kind::Integer, None, "flits or bytes", "wormhole: flits of each virtual channel of an input; that of the preset if absent, as for all of these. Ethernet: bytes of a switch that its ports share (32MB); a queue of frames for each port if absent"),
     Key::of_network("route-delay", "C", Kind::Integer, None, "cycles", "stage of route computation; 0 is lookahead routing"),
     Key::of_network("vc-alloc-delay", "C", Kind::Integer, None, "cycles", "stage of virtual channel allocation"),
     Key::of_network("switch-alloc-delay", "C", Kind::Integer, None, "cycles", "stage of switch allocation"),

@@ -244,6 +244,11 @@ impl Flows {
         }
     }
 
+    /// True if a connection of a host has its turn, now or later, whose class is not in `paused`, a bit for each.
+    pub(crate) fn can_send(&self, host: u32, paused: u8) -> bool {
+        self.hosts[host as usize].turns.iter().any(|turn| paused >> turn.class & 1 == 0)
+    }
+
     /// The next frame of a host at time `now`. Classes in `paused`, a bit for each, must wait.
     pub(crate) fn next(&mut self, host: u32, now: u64, paused: u8) -> Next {
         let interface = &self.hosts[host as usize];

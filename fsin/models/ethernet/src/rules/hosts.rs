@@ -322,6 +322,17 @@ impl Hosts {
             || self.flows.as_ref().is_some_and(|flows| flows.has_next(host))
     }
 
+    /// True if a host has a frame to send that need not wait for a class in `paused`, a bit for each; or cannot tell.
+    pub(crate) fn can_send(&self, host: u32, paused: u8) -> bool {
+        if paused == 0 || !self.has_next(host) {
+            return self.has_next(host);
+        }
+        let state = &self.hosts[host as usize];
+        state.frames.iter().any(|waiting| !Self::must_wait(self.class_of(waiting.load), paused))
+            || state.queue.may_send(|slot| !Self::must_wait(self.messages.get(slot).message.class, paused))
+            || self.flows.as_ref().is_some_and(|flows| flows.can_send(host, paused))
+    }
+
     /// True if a host has the last frame of a message in transmission.
     #[inline]
     pub(crate) fn is_ending(&self, host: u32) -> bool {
@@ -463,6 +474,7 @@ impl Hosts {
             entropy,
             class,
             is_marked,
+            takes_marks: matches!(load, Load::Data { .. }),
             takes_stamps,
             control,
         };
@@ -735,7 +747,10 @@ impl Hosts {
     /// The content of a frame, for an observer.
     pub(crate) fn content(&self, frame: &Frame) -> Content {
         if frame.control != Control::No {
-            return Content::Pause { is_off: frame.control == Control::Off };
+            return Content::Pause {
+                is_off: frame.control == Control::Off,
+                class: Some(frame.class).filter(|&class| class != CONTROL),
+            };
         }
         match self.units[frame.unit].load {
             Load::Data { message, index, number } => {

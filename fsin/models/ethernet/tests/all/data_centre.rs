@@ -15,10 +15,10 @@ use fsin_ethernet::{Ethernet, Forwarding, Frames, Params, Transport, TieOrder, f
 use trgen::{Cycle, Message, NodeId};
 
 /// A row of a table: its columns by name.
-type Row = BTreeMap<String, String>;
+pub(crate) type Row = BTreeMap<String, String>;
 
 /// The rows of a table; `None` where it is not kept.
-fn rows(name: &str) -> Option<Vec<Row>> {
+pub(crate) fn rows(name: &str) -> Option<Vec<Row>> {
     let folder = std::env::var_os("FSIN_SHARED")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../../shared"), PathBuf::from);
     let path = folder.join("reference").join(name);
@@ -95,6 +95,8 @@ fn params(case: &Row, is_acked: bool) -> Params {
         is_acked,
         forwarding: Forwarding::Static,
         ties: TieOrder::Hash,
+        segment: number(case, "mtu") as u32,
+        segment_header: 0,
         frames: Frames {
             mtu: number(case, "mtu") as u32,
             stamps: if has_stamps { STAMP_BYTES } else { 0 },
@@ -158,7 +160,10 @@ fn check(name: &str) {
         let topology = topology(case, &links);
         let flows: Vec<&Row> = flows.iter().filter(|flow| flow["case"] == case["case"]).collect();
         let params = params(case, false);
-        let mut engines = vec![fast::build(&*topology, params.clone(), 1).unwrap()];
+        let mut engines = vec![
+            fast::build(&*topology, params.clone(), 1).unwrap(),
+            fast::build_for(&*topology, params.clone(), 3, 0).unwrap(),
+        ];
         // The reference engine searches its whole list for each event.
         if number(case, "frame_hops") < 4_000 {
             engines.push(reference::build(&*topology, params.clone()).unwrap());

@@ -7,3 +7,4 @@ mod exact;
 mod failures;
 mod family;
 mod model;
+mod steady;
