@@ -257,6 +257,11 @@ fn span(values: &dyn Values, key: &'static str, transport: Transport) -> Result<
 fn spread(values: &dyn Values, forwarding: Forwarding) -> Result<Spread, SpecError> {
     let counts = |key| forwarding == Forwarding::Static || values.is_insisted(key);
     let by_key = values.switch("ecmp")? && counts("ecmp");
+    if by_key && forwarding == Forwarding::Learning {
+        let what = phrase![["ecmp"], ": switches that learn addresses know one path"];
+        let remedy = phrase!["set ", ["forwarding" => "static"], ", or leave it out"];
+        return Err(SpecError::new(ErrorKind::Meaningless, what, remedy).of("ecmp"));
+    }
     let named: Spread = values.parsed("spread")?;
     if values.is_set("spread") && by_key && !named.is_several() {
         let what = phrase![["ecmp" => true], " and ", ["spread" => named.name()], " contradict each other"];

@@ -447,7 +447,7 @@ impl Hosts {
             && let Load::Data { message, .. } = load
         {
             let flow = self.messages.get(message).more.connection;
-            flows.sent(flow, bytes, now);
+            self.wakes.extend(flows.sent(flow, bytes, now).map(|at| (number, at)));
             entropy = flows.get(flow).entropy;
             takes_stamps = self.takes_stamps;
         }
@@ -724,7 +724,9 @@ impl Hosts {
         let due = sender.delayed.extract_if(.., |(at, _)| *at <= now).map(|(_, waiting)| waiting);
         sender.frames.extend(due);
         if let Some(flows) = &mut self.flows {
-            self.counters.timeouts += flows.wake(host, now);
+            let (expired, next) = flows.wake(host, now);
+            self.counters.timeouts += expired;
+            self.wakes.extend(next.map(|at| (host, at)));
         }
         self.ready.push(host);
     }

@@ -5,6 +5,7 @@ pub(crate) mod keys;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 
+use crate::cc::Signal;
 use crate::params::{MAX_TIME, Params, Switching};
 pub use crate::rules::buffer::{Buffer, Pfc};
 use crate::rules::buffer::{headroom, headrooms, set_aside};
@@ -48,6 +49,7 @@ impl Params {
             || buffer.is_some()
             || pfc.is_some()
             || self.transport.acknowledges() && self.acks_in_control()
+            || self.needs(Signal::Stamps)
     }
 
     /// True if ports may be paused.

@@ -22,7 +22,7 @@ const MS: u64 = 1_000 * US;
 const SECOND: u64 = 1_000 * MS;
 
 fn fixed(transport: Transport) -> Params {
-    Params { transport: recovery, forwarding: Forwarding::Static, propagation: 1_000, ..Params::default() }
+    Params { transport, forwarding: Forwarding::Static, propagation: 1_000, ..Params::default() }
 }
 
 /// Every host sends to all others, some messages at once.
