@@ -43,7 +43,9 @@ fn drawn(count: u64, most: Duration) {
                 found if found.is_empty() => Fate::Held,
                 found => {
                     let list: String = found.iter().map(|Broken { rule, how }| format!("\n    {rule}: {how}")).collect();
-                    Fate::Broke(format!("number {number}: fsin {}{list}", runs.line))
+                    let how = format!("number {number}: fsin {}{list}", runs.line);
+                    aloud(&format!("{how}\n"));
+                    Fate::Broke(how)
                 }
             },
         }

@@ -145,6 +145,7 @@ impl Carried {
 /// A result without the name and the folders of the machine that made it, as [`Carried::rename`]: `known` tells the names of
 /// inputs.
 pub(crate) fn rename(result: &mut RunResult, known: impl Fn(&Path) -> Option<PathBuf>) {
+    bare_texts(result);
     let named = |path: &Path| bare(path, &known);
     for (name, value) in &mut result.experiment {
         if let Value::String(word) = value {
@@ -152,6 +153,34 @@ pub(crate) fn rename(result: &mut RunResult, known: impl Fn(&Path) -> Option<Pat
         }
     }
     rename_manifest(&mut result.manifest, &known);
+}
+
+/// Names input files by their last components in warnings, notes and failures, so that these do not depend on where the files
+/// are.
+pub fn bare_texts(result: &mut RunResult) {
+    let mut paths: Vec<(String, String)> = Vec::new();
+    for input in &result.manifest.inputs {
+        let path = Path::new(&input.path);
+        let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else { continue };
+        if name != input.path {
+            paths.push((input.path.clone(), name));
+        }
+        if let Ok(absolute) = std::path::absolute(path) {
+            paths.push((absolute.display().to_string(), path.file_name().unwrap_or_default().to_string_lossy().into_owned()));
+        }
+    }
+    // A path may be the end of another one.
+    paths.sort_by_key(|(path, _)| std::cmp::Reverse(path.len()));
+    paths.dedup();
+    let texts = result.warnings.iter_mut().chain(&mut result.notes);
+    let texts = texts.chain(result.failure.as_mut().map(|failure| &mut failure.what));
+    for text in texts {
+        for (path, name) in paths.iter().filter(|(path, _)| path.contains('/')) {
+            if text.contains(path.as_str()) {
+                *text = text.replace(path.as_str(), name);
+            }
+        }
+    }
 }
 
 /// A manifest without the folders of the machine that made it: `known` tells the names of inputs.

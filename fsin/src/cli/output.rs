@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use fsin::experiment::{Carried, rename_manifest};
+use fsin::experiment::{Carried, bare_texts, rename_manifest};
 use fsin::report::{self, Format};
 use fsin::result::RunResult;
 use fsin::sweep::Collected;
@@ -65,6 +65,9 @@ impl<W: Write> Drop for Visible<W> {
 pub(crate) fn print(format: Format, result: &RunResult) -> Result<(), Complaint> {
     // What is printed is passed on like a folder of results.
     let mut result = result.clone();
+    if format != Format::Table {
+        bare_texts(&mut result);
+    }
     rename_manifest(&mut result.manifest, |_| None);
     // Thousands of nodes have tens of thousands of lines, each of many pieces.
     let mut out = BufWriter::new(Visible::new(io::stdout().lock()));

@@ -143,18 +143,32 @@ pub fn experiment(number: u64) -> Drawn {
     match model {
         "vct" => vct(draw, &mut words, is_grid),
         "wormhole" => wormhole(draw, &mut words, is_grid),
-        "flow" => flow(draw, &mut words),
+        "flow" => flow(draw, &mut words, is_grid),
         "ethernet" => ethernet(draw, &mut words),
-        "myrinet" => myrinet(draw, &mut words),
+        "myrinet" => myrinet(draw, &mut words, is_grid),
         "constant-delay" => {
             words.set("delay", time(draw));
-            words.maybe(draw, 0.5, "rate", &["1Gb/s", "10Gb/s", "400Gb/s"]);
-            words.maybe(draw, 0.3, "links", &["pair"]);
+            if draw.chance(0.5) {
+                words.set("rate", draw.of(&["1Gb/s", "10Gb/s", "400Gb/s"]));
+                words.maybe(draw, 0.3, "links", &["pair"]);
+            }
         }
         "bus" => words.maybe(draw, 0.5, "bus-arbitration", &["1", "7"]),
         _ => {}
     }
-    let failure = (!matches!(model, "constant-delay" | "bus" | "zero") && draw.chance(0.1)).then(|| {
+    // Routings that go round dead links.
+    let detours = match model {
+        "vct" if is_grid => "direct:updown",
+        "vct" => "graph:updown",
+        _ => "updown",
+    };
+    let failure = (!matches!(model, "constant-delay" | "bus" | "zero") && draw.chance(0.12)).then(|| {
+        let at = words.0.iter().position(|word| word == "--routing");
+        match at {
+            Some(at) => words.0[at + 1] = detours.to_owned(),
+            None if model != "ethernet" => words.set("routing", detours),
+            None => {}
+        }
         let what = ["link:0-1", "node:1"][draw.below(2)];
         (what, [0.0, 0.3, 0.8][draw.below(3)])
     });
@@ -162,7 +176,7 @@ pub fn experiment(number: u64) -> Drawn {
     let mut traffic = Words::default();
     match is_program {
         true => program(draw, &mut traffic, nodes),
-        false => synthetic(draw, &mut traffic),
+        false => synthetic(draw, &mut traffic, nodes),
     }
     Drawn {
         network: words.0,
@@ -197,27 +211,28 @@ fn vct(draw: &mut Draw, words: &mut Words, is_grid: bool) {
     }
     words.maybe(draw, 0.2, "router-delay", &["1", "2", "5"]);
     words.maybe(draw, 0.5, "packet", &["1", "4", "8", "16", "31"]);
-    words.maybe(draw, 0.4, "queue", &["1", "2", "4", "9", "64"]);
+    words.maybe(draw, 0.4, "queue", &["2", "4", "9", "64"]);
     words.maybe(draw, 0.2, "injection-queue", &["1", "3"]);
-    words.maybe(draw, 0.3, "injectors", &["2", "4", "6"]);
-    words.maybe(draw, 0.2, "inject", &["serial", "parallel"]);
-    words.maybe(draw, 0.2, "interface", &["serial", "interleaved:2", "per-port"]);
+    if is_grid {
+        words.maybe(draw, 0.3, "injectors", &["2", "4", "6"]);
+        words.maybe(draw, 0.2, "order", &["dim", "dir", "long"]);
+        words.maybe(draw, 0.1, "faults", &["1", "2"]);
+    }
+    words.maybe(draw, 0.1, "inject", &["serial", "parallel"]);
+    words.maybe(draw, 0.2, "interface", &["serial", "interleaved:2"]);
     words.maybe(draw, 0.3, "consumption", &["single", "multiple", "2"]);
     words.maybe(draw, 0.3, "arbitration", &["random", "age", "rr"]);
-    words.maybe(draw, 0.2, "order", &["dim", "dir", "long"]);
-    words.maybe(draw, 0.1, "ways", &["1"]);
-    words.maybe(draw, 0.1, "bubble", &["2", "3"]);
+    words.maybe(draw, 0.1, "bubble", &["2"]);
     words.maybe(draw, 0.1, "in-transit-priority", &["0.5", "1"]);
     words.maybe(draw, 0.1, "global-cc", &["10", "50"]);
-    words.maybe(draw, 0.1, "faults", &["1", "2"]);
 }
 
 fn wormhole(draw: &mut Draw, words: &mut Words, is_grid: bool) {
     let routings: &[&str] = match is_grid {
-        true => &["dor", "adaptive", "updown", "shortest", "west-first", "north-last", "negative-first", "odd-even"],
-        false => &["minimal", "adaptive", "static", "updown", "shortest", "dor", "valiant", "ugal", "destination-tag"],
+        true => &["dor", "adaptive", "updown", "shortest"],
+        false => &["minimal", "updown", "shortest", "adaptive"],
     };
-    words.maybe(draw, 0.6, "routing", routings);
+    words.maybe(draw, 0.4, "routing", routings);
     words.maybe(draw, 0.7, "vcs", &["2", "3", "4", "8"]);
     words.maybe(draw, 0.5, "packet", &["1", "4", "8", "20"]);
     words.maybe(draw, 0.5, "buffer", &["1", "4", "16", "64"]);
@@ -233,20 +248,22 @@ fn wormhole(draw: &mut Draw, words: &mut Words, is_grid: bool) {
         words.maybe(draw, 0.2, flag, &["separable", "islip", "wavefront", "oldest-first"]);
     }
     words.maybe(draw, 0.2, "switch-hold", &["packet", "flit"]);
-    words.maybe(draw, 0.2, "interface", &["serial", "interleaved:2", "per-port"]);
+    words.maybe(draw, 0.2, "interface", &["serial", "interleaved:2"]);
     words.maybe(draw, 0.1, "wait-for-tail-credit", &["true"]);
     words.maybe(draw, 0.1, "preset", &["booksim"]);
 }
 
-fn flow(draw: &mut Draw, words: &mut Words) {
-    words.maybe(draw, 0.3, "routing", &["dor", "adaptive", "minimal", "updown", "shortest"]);
+fn flow(draw: &mut Draw, words: &mut Words, is_grid: bool) {
+    words.maybe(draw, 0.3, "routing", if is_grid { &["dor", "updown", "shortest"] } else { &["updown", "shortest"] });
     words.maybe(draw, 0.7, "link-rate", &["1Gb/s", "10Gb/s", "400Gb/s"]);
     words.set("propagation", time(draw));
     words.maybe(draw, 0.3, "fairness", &["split", "rtt"]);
     words.maybe(draw, 0.3, "paths", &["spray", "adaptive"]);
     words.maybe(draw, 0.3, "tick", &["1ns", "100ns"]);
     words.maybe(draw, 0.2, "hop-delay", &["100ns"]);
-    words.maybe(draw, 0.2, "node-rate", &["1Gb/s"]);
+    if is_grid {
+        words.maybe(draw, 0.2, "node-rate", &["1Gb/s"]);
+    }
 }
 
 fn ethernet(draw: &mut Draw, words: &mut Words) {
@@ -256,26 +273,33 @@ fn ethernet(draw: &mut Draw, words: &mut Words) {
     words.maybe(draw, 0.5, "forwarding", &["static", "learning"]);
     words.maybe(draw, 0.3, "switching", &["cut-through"]);
     words.maybe(draw, 0.5, "recovery", &["none", "window", "oracle"]);
-    words.maybe(draw, 0.2, "completion", &["acked"]);
+    if words.0.last().is_some_and(|word| word == "window") {
+        words.maybe(draw, 0.4, "completion", &["acked"]);
+    }
     words.maybe(draw, 0.2, "per", &["0.01", "0.2"]);
-    words.maybe(draw, 0.3, "pause", &["true"]);
     words.maybe(draw, 0.2, "ecmp", &["true"]);
     words.maybe(draw, 0.2, "frames", &["roce", "hpcc"]);
-    words.maybe(draw, 0.2, "interface", &["interleaved:2", "per-port"]);
+    words.maybe(draw, 0.2, "interface", &["interleaved:2"]);
 }
 
-fn myrinet(draw: &mut Draw, words: &mut Words) {
-    words.maybe(draw, 0.4, "routing", &["dor", "updown", "shortest", "minimal"]);
+fn myrinet(draw: &mut Draw, words: &mut Words, is_grid: bool) {
+    words.maybe(draw, 0.4, "routing", if is_grid { &["dor", "updown", "shortest"] } else { &["updown", "shortest"] });
     words.maybe(draw, 0.5, "link-rate", &["640Mb/s", "10Gb/s"]);
     words.maybe(draw, 0.5, "cable-length", &["1", "100", "3000"]);
+    // Enough for the longest cable at the highest rate.
+    words.set("slack", 100_000);
     words.maybe(draw, 0.4, "payload", &["64", "1000", "4096"]);
     words.maybe(draw, 0.2, "beat", &["1us", "10us"]);
     words.maybe(draw, 0.2, "packet-timeout", &["100us"]);
     words.maybe(draw, 0.2, "store-character", &["true"]);
 }
 
-fn synthetic(draw: &mut Draw, words: &mut Words) {
-    words.maybe(draw, 0.5, "traffic", &["complement", "hotspot(0.1,0)", "tornado", "permutation", "uniform", "transpose", "0.5:uniform + 0.5:complement"]);
+fn synthetic(draw: &mut Draw, words: &mut Words, nodes: usize) {
+    let patterns: &[&str] = match nodes.is_power_of_two() {
+        true => &["complement", "bitrev", "hotspot(0.1,0)", "tornado", "randperm", "neighbor"],
+        false => &["hotspot(0.1,0)", "tornado", "randperm", "neighbor"],
+    };
+    words.maybe(draw, 0.4, "traffic", patterns);
     words.maybe(draw, 0.5, "temporal", &["bernoulli", "poisson", "periodic", "cburst(4)", "markov(0.1,0.1)", "uniform-gaps", "reactive(0.3,1)", "request-reply"]);
     words.maybe(draw, 0.4, "size", &["constant", "uniform(4,64)", "bimodal(4,64,0.2)", "discrete(1:0.5,100:0.5)"]);
     words.maybe(draw, 0.2, "source", &["throttled", "open"]);

@@ -77,13 +77,16 @@ pub fn broken(runs: &Runs) -> Vec<Broken> {
     add("accepted is at most the bound", more_than_bound(runs, &base));
     add("latency is at least that without load", too_early(runs, &base));
     add("JSON and CSV are equal", unequal_csv(&base, &runs.csv));
-    let is_rerun = runs.rerun.code == Some(0) || runs.base.code == Some(3);
+    let is_rerun = runs.rerun.code == Some(0) || runs.rerun.is_stopped || runs.base.code == Some(3);
     add("rerun is equal", (!is_rerun).then(|| format!("{}{}", runs.rerun.in_short(), runs.rerun.out)));
     broken
 }
 
 /// The first difference between two runs; `more` if the second may have figures that the first lacks.
 fn difference(one: &Given, base: &Map<String, Value>, other: &Given, more: bool) -> Option<String> {
+    if other.is_stopped {
+        return None;
+    }
     if one.code != other.code {
         return Some(format!("exit {:?}, then {}", one.code, other.in_short()));
     }
@@ -168,6 +171,9 @@ fn too_early(runs: &Runs, figures: &Map<String, Value>) -> Option<String> {
 
 /// Every figure of the table is the same number in CSV.
 fn unequal_csv(figures: &Map<String, Value>, csv: &Given) -> Option<String> {
+    if csv.is_stopped {
+        return None;
+    }
     let mut reader = csv::Reader::from_reader(csv.out.as_bytes());
     let names = reader.headers().ok()?.clone();
     let Some(Ok(row)) = reader.records().next() else { return Some(format!("no row: {}", csv.in_short())) };

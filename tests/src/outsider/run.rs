@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 use super::draw::{Drawn, GRAPH};
 use crate::command::fsin;
 
-/// Longest time of one run. An experiment that is stopped then is not judged.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Longest time of one run. What is stopped then is not judged.
+const PATIENCE: Duration = Duration::from_secs(8);
 
 /// \[packets\] About how many a run may generate: longer runs, and higher loads, are cut.
 const MOST_PACKETS: f64 = 1500.0;
@@ -22,6 +22,8 @@ const MOST_PACKETS: f64 = 1500.0;
 pub struct Given {
     /// Exit status; `None` if it was stopped, or ended by a signal.
     pub code: Option<i32>,
+    /// True if it was stopped, because it took too long.
+    pub is_stopped: bool,
     /// Standard output.
     pub out: String,
     /// Standard error.
@@ -92,10 +94,12 @@ fn give(folder: &Path, words: &[String]) -> Given {
         text
     });
     let begun = Instant::now();
+    let mut is_stopped = false;
     let code = loop {
         match child.try_wait() {
             Ok(Some(status)) => break status.code(),
             Ok(None) if begun.elapsed() > PATIENCE => {
+                is_stopped = true;
                 let _ = child.kill();
                 let _ = child.wait();
                 break None;
@@ -103,8 +107,7 @@ fn give(folder: &Path, words: &[String]) -> Given {
             _ => std::thread::sleep(Duration::from_micros(500)),
         }
     };
-    let took = if code.is_none() { format!("stopped after {:?} or by a signal; ", begun.elapsed()) } else { String::new() };
-    Given { code, out: reader.join().unwrap_or_default(), said: took + &errors.join().unwrap_or_default() }
+    Given { code, is_stopped, out: reader.join().unwrap_or_default(), said: errors.join().unwrap_or_default() }
 }
 
 fn words(line: &str) -> Vec<String> {
@@ -125,6 +128,7 @@ pub fn runs(drawn: &Drawn, folder: &Path) -> Result<Result<Runs, String>, String
     let probed = give(folder, &probe);
     let refused = |given: &Given| match given.code {
         Some(2) => Ok(Err(given.said.clone())),
+        None if given.is_stopped => Ok(Err(format!("{}: it takes too long", probe.join(" ")))),
         _ => Err(format!("{}: {}", probe.join(" "), given.in_short())),
     };
     let Some(latency) = probed.figures().and_then(|figures| figures.get("completion_cycles")?.as_f64()) else {
@@ -163,8 +167,8 @@ pub fn runs(drawn: &Drawn, folder: &Path) -> Result<Result<Runs, String>, String
         line
     };
     let base = give(folder, &with("--format json"));
-    if base.code == Some(2) {
-        return Ok(Err(base.said));
+    if base.code == Some(2) || base.is_stopped {
+        return Ok(Err(format!("{}: {}", line.join(" "), base.said)));
     }
     let mut config = with("-o e.toml");
     config[0] = "config".to_owned();

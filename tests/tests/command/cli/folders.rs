@@ -82,7 +82,7 @@ fn folders_can_be_sent_with_every_kind_of_input() {
     write("sub/ranks/r0", "0 init\n0 send 1 0 64\n0 finalize\n");
     write("sub/ranks/r1", "1 init\n1 recv 0 0 64\n1 finalize\n");
     write("sub/jobs.toml", "[[job]]\nname = 'a'\ntrace = '../pair.trc'\n[[job]]\nname = 'b'\nkernel = 'all-to-all:tasks=2,bytes=64'\n");
-    let routes = run(&author, "routes torus:4 -o routes.csv");
+    let routes = run(&author, "routes --topology torus:4 --routing dor --network wormhole --vcs 2 -o routes.csv");
     done(&routes);
     let cases = [
         "--topology graph:net.txt --load 0.1 --cycles 500",
@@ -94,7 +94,7 @@ fn folders_can_be_sent_with_every_kind_of_input() {
         "--topology torus:4 --flows flows.csv",
         "--topology torus:4x4 --fail fail.txt --routing bubble:smart --cycles 500",
         "--topology torus:8 --job-mix sub/jobs.toml",
-        "--topology torus:4 --routes routes.csv --vcs 2 --cycles 500",
+        "--network wormhole --topology torus:4 --routes routes.csv --vcs 2 --cycles 500",
     ];
     let mut digests = Vec::new();
     for (number, case) in cases.iter().enumerate() {
