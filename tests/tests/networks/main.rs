@@ -2,6 +2,7 @@
 
 mod built_once;
 mod cost;
+mod disciplines;
 mod engines_agree;
 mod ethernet;
 mod goal_networks;

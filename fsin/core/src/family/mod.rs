@@ -215,7 +215,8 @@ pub fn narrow_links(spec: &dyn NetworkSpec, topology: &dyn Topology, setting: &'
     let (all, one) = (enough(room.step), enough(room.step / room.channels.max(1)));
     let others = match count {
         1 => String::new(),
-        _ => format!(", and {} more links less than their rates", count - 1),
+        2 => ", and another link less than its rate".to_owned(),
+        _ => format!(", and {} other links less than their rates", count - 1),
     };
     Some(phrase![
         (

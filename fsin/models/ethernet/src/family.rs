@@ -131,7 +131,7 @@ pub static FAMILY: ModelFamily = ModelFamily {
     discipline: Discipline {
         order: "frames of a pair keep their order on one path; {forwarding} over several paths, or frames sent again, let them pass each other",
         sharing: "ports, frame by frame in the order of arrival, with drops where a queue is full",
-        busy: "a host sends one frame at a time, of its messages in their order; a send ends when its last frame has left the host, with {recovery} window when it is acknowledged",
+        busy: "a host sends one frame at a time, of its messages in their order; a send ends when its last frame has left the host for the first time",
     },
     aliases: &[],
     keys: KEYS,

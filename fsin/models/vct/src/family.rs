@@ -68,7 +68,7 @@ pub static VCT: ModelFamily = ModelFamily {
     discipline: Discipline {
         order: "messages of a pair enter one after another; packets pass each other only where routings, channels or injectors give them a choice",
         sharing: "links and ports, packet by packet in turn; a packet that waits stops those behind it in its queue",
-        busy: "a node sends a packet a cycle, of one message at a time (more by {interface}); a send ends when its last packet is in the source buffer, up to {injection-queue} packets before its link is free; with open sources at once",
+        busy: "a node with one message at a time (more by {interface}); a send ends when its last packet is in the source buffer, before its link is free by the room of that ({injection-queue}) and of the injection queue ({queue})",
     },
     aliases: &["router"],
     keys: KEYS,
@@ -186,7 +186,9 @@ impl NetworkSpec for Spec {
             Consumption::Multiple => f64::INFINITY,
         };
         let is_serial = router.interface.in_progress() == 1 && router.interface != Interface::PerPort;
-        let packets = u64::from(router.injection_queue_packets + router.queue_packets) * router.injectors as u64;
+        // Messages of a lane have one injector.
+        let injectors = if router.interface == Interface::PerPort { 1 } else { router.injectors as u64 };
+        let packets = u64::from(router.injection_queue_packets + router.queue_packets) * injectors;
         let rates = Rates {
             link: 1.0,
             injection: vec![injection; nodes],

@@ -58,7 +58,7 @@ pub static WORMHOLE: ModelFamily = ModelFamily {
     discipline: Discipline {
         order: "messages of a pair enter one after another; packets pass each other only where routings or channels give them a choice",
         sharing: "links, flit by flit among channels in turn; a packet keeps its channel until its tail has passed",
-        busy: "a node sends a flit a cycle, of one message at a time (more by {interface}); a send ends when the last flit has left the node; with open sources at once",
+        busy: "a node with one message at a time (more by {interface}); a send ends when the last flit has left the node",
     },
     aliases: &[],
     keys: KEYS,

@@ -70,6 +70,7 @@ fn pages() -> Vec<(String, String)> {
         ("keys.md".to_owned(), keys()),
         ("components.md".to_owned(), format!("{NOTICE}{}", describe::components_page())),
         ("routings.md".to_owned(), format!("{NOTICE}{}", describe::routings_page())),
+        ("disciplines.md".to_owned(), format!("{NOTICE}{}", describe::disciplines_page())),
         ("figures.md".to_owned(), figures()),
     ]
 }

@@ -361,6 +361,21 @@ pub(crate) fn components_page() -> String {
     text
 }
 
+/// What is in order, what shares and who is busy in every network model, as one page of Markdown.
+pub(crate) fn disciplines_page() -> String {
+    let mut text = "# What is in order, what shares, who is busy\n\nNetwork models differ in what they divide among messages, \
+                    and in how long a sender is occupied. Each states it (`fsin explain vct`), and tests measure every cell of \
+                    this table. An occupation makes others wait, a delay does not: a link is busy for the bytes of a message at its \
+                    rate, and the time of flight comes after that. What follows for programs whose ranks are not in step is in \
+                    [another page](../howto/stragglers.md).\n\n| model | in order | shares | busy |\n| --- | --- | --- | --- |\n"
+        .to_owned();
+    for model in MODELS.rows() {
+        let cells = model.discipline.named().map(|(_, said)| cell(&of_table(said)));
+        let _ = writeln!(text, "| `{}` | {} |", model.component.name, cells.join(" | "));
+    }
+    text
+}
+
 /// The routings of every topology in every model, and the channels of every routing, as one page of Markdown.
 pub(crate) fn routings_page() -> String {
     let names: Vec<&str> = routings_of_models().iter().map(|(model, _)| model.component.name).collect();
