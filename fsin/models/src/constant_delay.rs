@@ -18,7 +18,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use fsin_core::family::{ForGuests, Key, Kind, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Units, Values};
+use fsin_core::family::{ForGuests, Key, Kind, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Units, Unloaded, Values};
 use fsin_core::network::{Injected, Network, NetworkFailure, Notices, Settled};
 use fsin_core::stats::{Receipt, Recorder};
 use fsin_core::topology::Topology;
@@ -473,6 +473,17 @@ impl NetworkSpec for Delayed {
 
     fn units(&self) -> Units {
         self.units
+    }
+
+    fn unloaded(&self, phits: f64) -> Unloaded {
+        match self.rate {
+            None => Unloaded::unlimited(self.delay),
+            Some(links) => {
+                let bytes = (phits * f64::from(self.units.phit_bytes)).ceil() as u64;
+                let latency = self.delay.saturating_add(links.time(bytes) / CYCLE_PS);
+                Unloaded { is_limited: true, ..Unloaded::unlimited(latency) }
+            }
+        }
     }
 
     fn cycle(&self) -> Option<(u64, u64)> {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use fsin_core::failures::Failures;
-use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Rates, Units, Values, other_rates};
+use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Rates, Units, Unloaded, Values, other_rates};
 use fsin_core::network::Network;
 use fsin_core::route::{Carries, Choice, listed, rows, serving};
-use fsin_core::topology::Topology;
+use fsin_core::topology::{Spans, Topology};
 use fsin_core::topology::switched::parse_rate;
 use trgen::Geometry;
 use trgen::catalog::{Component, ErrorKind, SpecError};
@@ -299,6 +299,19 @@ impl NetworkSpec for Spec {
             ejection: hosts.map(|host| of(wiring.ports.home(host).1)).collect(),
             queued_phits: None,
         })
+    }
+
+    fn unloaded(&self, phits: f64) -> Unloaded {
+        let Ok(wiring) = Wiring::new(&*self.at_first, &self.params) else { return Unloaded::shared(0) };
+        let hop = |port: usize| {
+            let router = if wiring.ports.links()[port].is_to_switch { self.params.router_delay } else { 0 };
+            Some(wiring.delays[port].saturating_add(router))
+        };
+        let path = u128::from(Spans::of_wiring(&wiring.ports, hop).farthest()) * u128::from(self.params.latency_millionths);
+        let slowest = wiring.rates.iter().copied().min().unwrap_or(self.params.link_rate);
+        let transfer = (phits / self.payload_rate(slowest)) as u64;
+        let path = u64::try_from(path / u128::from(MILLION)).unwrap_or(u64::MAX);
+        Unloaded::shared(path.saturating_add(transfer).saturating_add(self.params.tick))
     }
 
     fn cycle(&self) -> Option<(u64, u64)> {

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use crate::routing::{Order, Routing};
 use fsin_core::failures::{Failures, LostPairs, Timetable, parts};
 use fsin_core::family::{
-    Key, Kind, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values, bandwidth_unused,
+    Key, Kind, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Unloaded, Values,
+    bandwidth_unused,
 };
 use fsin_core::network::Network;
 use fsin_core::parallel;
-use fsin_core::topology::{self, Faults, Topology};
+use fsin_core::topology::{self, Faults, Port, Spans, Topology};
 use trgen::Geometry;
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
@@ -20,7 +21,7 @@ use crate::engine::fast;
 use crate::engine::reference::Reference;
 use crate::router::arbitration::ARBITRATIONS;
 use crate::router::faults::Reachability;
-use crate::router::hop_delays::LINKS;
+use crate::router::hop_delays::{HopDelays, LINKS};
 use crate::router::injection::INJECTIONS;
 use crate::router::{
     Arbitration, CheckedParams, Consumption, GlobalCc, Inject, Injection, Interface, RouterParams, SourceQueue,
@@ -166,6 +167,17 @@ impl NetworkSpec for Spec {
     fn units(&self) -> Units {
         let RouterParams { phit_bytes, packet_phits, .. } = *self.router;
         Units { phit_bytes, packet_phits, is_padded: true, capacity: 1.0 }
+    }
+
+    /// H hops of L phits take H (1 + delays) + L - 1.
+    fn unloaded(&self, phits: f64) -> Unloaded {
+        let (topology, delays) = (&*self.at_first, HopDelays::new(&self.router, &*self.at_first));
+        let hop = |node, port: Port| {
+            let there = topology.neighbour(node, port)?;
+            Some(1 + u64::from(delays.to(there.index(), port.index())))
+        };
+        let slowest = topology.switched().map_or(1, |network| network.longest_crossing());
+        Unloaded::shared(Spans::of(topology, hop).farthest() + (phits.max(1.0) * f64::from(slowest)) as u64)
     }
 
     fn rates(&self) -> Option<Rates> {

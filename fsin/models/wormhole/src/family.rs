@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use fsin_core::failures::Failures;
 use fsin_core::family::{
-    Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values, bandwidth_unused,
+    Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Unloaded, Values, bandwidth_unused,
 };
 use fsin_core::network::Network;
 use fsin_core::parallel;
 use fsin_core::route::ChannelPolicy;
-use fsin_core::topology::{Switched, Topology};
+use fsin_core::topology::{Spans, Switched, Topology};
 use trgen::Geometry;
 use trgen::catalog::{Component, SpecError};
 use trgen::phrase;
@@ -225,6 +225,19 @@ impl NetworkSpec for Spec {
             is_padded: false,
             capacity: 1.0,
         }
+    }
+
+    fn unloaded(&self, phits: f64) -> Unloaded {
+        let topology = &*self.at_first;
+        let network = topology.switched();
+        let router = self.params.zero_load_latency(1, 1);
+        let hop = |node, port| {
+            let crossing = network.map_or(1, |network| network.pace(node, port).crossing());
+            let link = self.params.link_delay + topology.wire(node, port) + crossing - 1;
+            Some(router + u64::from(link))
+        };
+        let slowest = network.map_or(1, |network| network.longest_crossing());
+        Unloaded::shared(router + Spans::of(topology, hop).farthest() + (phits.max(1.0) * f64::from(slowest)) as u64)
     }
 
     fn rates(&self) -> Option<Rates> {
