@@ -28,9 +28,8 @@ pub enum RunPlan {
 pub(super) fn unloaded(network: &dyn NetworkSpec, sources: &Config) -> Unloaded {
     let context = LawContext { folder: &sources.folder, ..LawContext::new(sources.packet_phits, sources.phit_bytes) };
     // A law that cannot be parsed is refused where the sources are built.
-    let phits = size::parse(&sources.size, context).map_or(f64::from(sources.packet_phits), |law| {
-        if sources.is_padded { law.carried() } else { law.mean() }
-    });
+    let phits = size::parse(&sources.size, context)
+        .map_or(f64::from(sources.packet_phits), |law| if sources.is_padded { law.carried() } else { law.mean() });
     network.unloaded(phits)
 }
 

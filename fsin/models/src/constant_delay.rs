@@ -18,7 +18,9 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use fsin_core::family::{ForGuests, Key, Kind, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Units, Unloaded, Values};
+use fsin_core::family::{
+    ForGuests, Key, Kind, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Units, Unloaded, Values,
+};
 use fsin_core::network::{Injected, Network, NetworkFailure, Notices, Settled};
 use fsin_core::stats::{Receipt, Recorder};
 use fsin_core::topology::Topology;

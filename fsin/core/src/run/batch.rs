@@ -124,7 +124,7 @@ fn measure(
             *converged = Some(small >= STEADY);
         }
     }
-    conductor.coupled.network().recorder_mut().begin();
+    conductor.coupled.network().begin_measuring();
     conductor.begin_crossings();
     conductor.begin_interval();
     let end = conductor.clock() + measuring;

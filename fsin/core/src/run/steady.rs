@@ -296,11 +296,11 @@ fn judged_cycles(backlog: Option<Growth>, most: f64, asked: f64, latency: f64, c
     /// Standard errors between a growth and what it must be distinguished from, if it is carried and if it is not.
     const ERRORS: [f64; 2] = [3.3, 4.5];
     /// \[packets\] In a network that carries them one at a time, and in any other.
-    const PACKETS: [f64; 2] = [100.0, 1500.0];
+    const PACKETS: [f64; 2] = [100.0, 6000.0];
     /// Correlation times after which a level is seen to return to a line.
     const RETURNS: f64 = 60.0;
     /// Factor by which the time is longer at least.
-    const LONGER: f64 = 1.5;
+    const LONGER: f64 = 2.0;
     if asked <= 0.0 {
         return None;
     }
@@ -489,7 +489,9 @@ mod tests {
     fn too_little_is_undecided() {
         let few = intervals((0..3).map(|at| (900, 880, 100 * at)));
         let found = Steadiness::of(&few, 1, demand(0.9));
-        assert!(matches!(found.verdict, Some(Verdict::Undecided { deciding_cycles: Some(_) })) && found.drift.is_none());
+        assert!(
+            matches!(found.verdict, Some(Verdict::Undecided { deciding_cycles: Some(_) })) && found.drift.is_none()
+        );
         assert_eq!((Steadiness::of(&few, 1, None).queue_growth, verdict_of(&few, None)), (None, None));
         let short = intervals((0..120).map(|at| (about(900, 1, at), about(895, 2, at), 100)));
         let found = verdict_of(&short, demand(0.9));
@@ -502,10 +504,12 @@ mod tests {
         // Nothing arrives in the first 60 000 cycles, and then all that began 60 000 cycles before.
         let received = |at: u64| if at < 60 { 0 } else { about(900, 1, at - 60) };
         let filling = intervals((0..120).map(|at| (about(900, 1, at), received(at), 60_000)));
-        let unloaded = |settles| Some(Demand { unloaded: Unloaded { settles, ..Unloaded::shared(0) }, ..demand(0.9).unwrap() });
+        let unloaded =
+            |settles| Some(Demand { unloaded: Unloaded { settles, ..Unloaded::shared(0) }, ..demand(0.9).unwrap() });
         assert!(matches!(verdict_of(&filling[..100], unloaded(0)), Some(Verdict::Saturated(_))));
         assert!(!matches!(verdict_of(&filling[..100], unloaded(60_000)), Some(Verdict::Saturated(_))));
-        let Some(Verdict::Undecided { deciding_cycles: Some(cycles) }) = verdict_of(&filling[..50], unloaded(60_000)) else {
+        let Some(Verdict::Undecided { deciding_cycles: Some(cycles) }) = verdict_of(&filling[..50], unloaded(60_000))
+        else {
             panic!()
         };
         assert!(cycles > 60_000, "{cycles}");

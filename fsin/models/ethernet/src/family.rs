@@ -23,7 +23,9 @@ use crate::params::TieOrder;
 use crate::rules::frame::Frames;
 use crate::rules::wiring::{ROUTED, Wiring};
 use crate::wire::FrameBytes;
-use crate::{Ethernet, Forwarding, Params, Recovery, Switching, blocked_links, check, fast, host_rates, reference, unused_links};
+use crate::{
+    Ethernet, Forwarding, Params, Recovery, Switching, blocked_links, check, fast, host_rates, reference, unused_links,
+};
 
 /// Settings of the sliding window.
 const WINDOW: &[Need] = &[Need::value("recovery", "window")];

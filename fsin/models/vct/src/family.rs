@@ -99,6 +99,14 @@ struct Spec {
     threads: usize,
     /// The setting to which dead links are due, with its value.
     cause: (&'static str, String),
+    /// True if the longest dimension is to come first.
+    is_long: bool,
+}
+
+/// True if the links of a direct network lead in other directions than the dimensions of its shape, whose lengths are
+/// known.
+fn has_own_steps(topology: &dyn Topology) -> bool {
+    topology.shape().dimensions != topology.geometry().sizes().len()
 }
 
 impl Spec {
@@ -132,7 +140,8 @@ impl Spec {
         let (engine, threads) = engine(values)?;
         let cause = if count > 0 { ("faults", count.to_string()) } else { ("fail", values.word("fail").to_owned()) };
         let at_first = Arc::clone(router.timetable.at_first().unwrap_or(&topology));
-        Ok(Self { topology, at_first, router, engine, threads, cause })
+        let is_long = values.is_set("order") && values.word("order") == "long";
+        Ok(Self { topology, at_first, router, engine, threads, cause, is_long })
     }
 }
 
@@ -257,6 +266,16 @@ impl NetworkSpec for Spec {
         }
         let why = match self.topology.switched() {
             Some(_) => phrase!["with ", ["topology" => self.topology.spec()], ", whose switches do not inject"],
+            None if self.router.routing.follows().is_some() => {
+                phrase!["with ", ["routing" => routing], ", which has one path for each pair of nodes"]
+            }
+            None if self.is_long && has_own_steps(&*self.topology) => {
+                phrase![
+                    "with ",
+                    ["topology" => self.topology.spec()],
+                    ", whose links lead in directions that are no dimensions of its shape, so that none is the longest"
+                ]
+            }
             None if self.topology.shape().dimensions == 1 => {
                 phrase!["with ", ["topology" => self.topology.spec()], ", which has one dimension"]
             }
@@ -323,7 +342,10 @@ fn router(values: &dyn Values, topology: &dyn Topology) -> Result<RouterParams, 
         routes,
         order: match values.is_set("order") {
             true => {
-                let longest_first = Order::longest_first(topology.geometry().sizes());
+                let longest_first = match has_own_steps(topology) {
+                    true => Order::Dimension,
+                    false => Order::longest_first(topology.geometry().sizes()),
+                };
                 let orders = [("dim", Order::Dimension), ("dir", Order::Direction), ("long", longest_first)];
                 values.choice("order", &orders)?
             }
