@@ -482,8 +482,7 @@ impl NetworkSpec for Delayed {
             None => Unloaded::unlimited(self.delay),
             Some(links) => {
                 let bytes = (phits * f64::from(self.units.phit_bytes)).ceil() as u64;
-                let latency = self.delay.saturating_add(links.time(bytes) / CYCLE_PS);
-                Unloaded { is_limited: true, ..Unloaded::unlimited(latency) }
+                Unloaded::shared(self.delay.saturating_add(links.time(bytes) / CYCLE_PS))
             }
         }
     }

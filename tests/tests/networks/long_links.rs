@@ -148,7 +148,9 @@ fn drawn(draws: &mut Draws) -> Drawn {
             let flight = draws.log(1e4, 1e9).floor();
             let rate = rate(draws, flight, bits, 1e-12);
             let packet = bits / rate * 1e12;
-            let words = format!("{shape} --network {model} --propagation {flight}ps --link-rate {rate}b/s");
+            // Flooding would take a share of the capacity that depends on what switches have learnt.
+            let forwarding = if model == "ethernet" { " --forwarding static" } else { "" };
+            let words = format!("{shape} --network {model} --propagation {flight}ps --link-rate {rate}b/s{forwarding}");
             (words, 2.0 * (flight + packet), Some(packet))
         }
         "constant-delay:rate" => {

@@ -42,9 +42,10 @@ const CARRIED: f64 = 0.995;
 const EMPTY: f64 = 0.25;
 /// Greatest share that is asked for.
 const ALL_BUT_EMPTY: f64 = 0.95;
-/// \[packets\] Fewest packets received in the judged time from which a growth below the resolution follows: the error of
-/// fewer is not known.
+/// \[packets\] Fewest packets in the judged time from which anything follows but that the network is empty.
 const FEWEST_PACKETS: u64 = 30;
+/// \[packets\] Number from which the spread over the parts of a run is trusted.
+const MANY_PACKETS: f64 = 1000.0;
 
 /// Counts over an interval of the measured time.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -245,7 +246,19 @@ fn verdict(all: &[Interval], packet_phits: u32, demand: Demand, asked: f64) -> V
         (false, 0) => 0.0,
         (false, _) => LOSS * asked,
     };
-    let exceeds = |all: Growth, later: Growth| all.at_least(SATURATED) > least && later.at_least(LATER) > least;
+    // Of few packets the spread is not known from a single run: their number alone varies by its root.
+    let expected = asked * cycles_of(intervals);
+    let by_chance = |growth: Growth, share: f64| match expected < MANY_PACKETS {
+        true => {
+            Growth { error: growth.error.max((expected * share).sqrt() / (cycles_of(intervals) * share)), ..growth }
+        }
+        false => growth,
+    };
+    let exceeds = |all: Growth, later: Growth| {
+        expected >= FEWEST_PACKETS as f64
+            && by_chance(all, 1.0).at_least(SATURATED) > least
+            && by_chance(later, 0.5).at_least(LATER) > least
+    };
     // The offered load is known without the randomness of generation, so that what is missing of it shows a small
     // excess sooner. But sources that generated little by chance leave no backlog behind.
     let is_short = || {
@@ -260,7 +273,7 @@ fn verdict(all: &[Interval], packet_phits: u32, demand: Demand, asked: f64) -> V
     let is_up = !demand.throttled && backlog.at_least(SATURATED) > least;
     let empty = later.iter().filter(|interval| interval.in_flight == 0).count() as f64;
     let share = (3.0 / (asked * cycles_of(intervals)).sqrt()).clamp(EMPTY, ALL_BUT_EMPTY);
-    let empties = empty >= share * later.len() as f64 && backlog.rate <= most.max(1.0 / cycles_of(intervals));
+    let empties = empty >= share * later.len() as f64 && backlog.rate <= most.max(3.0 / cycles_of(intervals));
     let is_known = total.received >= FEWEST_PACKETS || asked <= 0.0;
     let is_below = is_known && backlog.at_most(CARRIED) < most || empties && total.dropped_inside == 0;
     // A network that has delivered nothing has not shown that it carries anything.
@@ -296,7 +309,7 @@ fn judged_cycles(backlog: Option<Growth>, most: f64, asked: f64, latency: f64, c
     /// Standard errors between a growth and what it must be distinguished from, if it is carried and if it is not.
     const ERRORS: [f64; 2] = [3.3, 4.5];
     /// \[packets\] In a network that carries them one at a time, and in any other.
-    const PACKETS: [f64; 2] = [100.0, 6000.0];
+    const PACKETS: [f64; 2] = [100.0, 20_000.0];
     /// Correlation times after which a level is seen to return to a line.
     const RETURNS: f64 = 60.0;
     /// Factor by which the time is longer at least.
@@ -314,6 +327,9 @@ fn judged_cycles(backlog: Option<Growth>, most: f64, asked: f64, latency: f64, c
     let least = PACKETS[usize::from(!is_alone)] / asked;
     let suspicious = known.filter(|growth| growth.rate > 2.0 * growth.error && growth.rate > most);
     let needed = match (suspicious, known) {
+        (Some(growth), _) if growth.returns => {
+            cycles * (ERRORS[1] * growth.error / growth.rate).powf(2.0 / 3.0) * LONGER
+        }
         (Some(growth), _) => by_change(growth.rate, ERRORS[1]),
         (None, _) if is_alone => 0.0,
         (None, Some(growth)) if growth.returns => {
