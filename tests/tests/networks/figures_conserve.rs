@@ -186,7 +186,7 @@ fn l7_the_default_lengths_are_in_the_scale_of_the_network() {
 fn l7_defaults_that_are_shown_are_those_of_the_model() {
     let text = |line: &str| String::from_utf8(run(Path::new("."), line).stdout).unwrap();
     for (model, default) in [("flow", "[0ns]"), ("ethernet", "[500ns]")] {
-        for line in [format!("run --network {model} -h"), format!("explain networks/{model}")] {
+        for line in [format!("run --network {model} --help"), format!("explain networks/{model}")] {
             let shown = text(&line);
             let found =
                 shown.lines().find(|line| line.contains("propagation") && line.contains("delay of links")).unwrap();

@@ -47,7 +47,8 @@ fn l1_long_links_carry_what_they_carry() {
     assert!((accepted - 0.05).abs() < 5e-4 && (latency - 20_328.0).abs() < 100.0, "{accepted} {latency}");
     // The default lengths follow the latency without load, 8 hops of 5001 cycles and a packet.
     let usual = json(line);
-    assert_eq!((&usual["converged"], &usual["warmup_cycles"]), (&true.into(), &110_000.into()));
+    assert_eq!(usual["converged"], true);
+    assert!(usual["warmup_cycles"].as_u64().unwrap() >= 110_000, "{}", usual["warmup_cycles"]);
     let latency = usual["latency_mean_cycles"].as_f64().unwrap();
     assert!((latency - 20_328.0).abs() < 200.0, "{latency}");
     let size = usual["deciding_cycles"].as_u64().map_or(40_000, |cycles| cycles / 10);
@@ -185,7 +186,7 @@ fn drawn(draws: &mut Draws) -> Drawn {
         "bus" => {
             let arbitration = draws.log(1.0, 1000.0).floor();
             let packet = 16.0 + arbitration;
-            (format!("{shape} --network bus --bus-arbitration {arbitration}"), packet, Some(3.0 * packet))
+            (format!("{shape} --network bus --bus-arbitration {arbitration}"), packet, Some(packet))
         }
         "zero" => (format!("{shape} --network zero"), draws.log(10.0, 1e5), None),
         _ => {
@@ -204,8 +205,10 @@ fn capacity(of: &Drawn) -> Option<f64> {
         return Some(1.0);
     }
     let (warmup, size) = (3.0 * of.latency + 10.0 * packet, (6.0 * of.latency).max(of.latency + 600.0 * packet));
+    // In phits per cycle, or as a share of the rate of a link.
+    let asked = if matches!(of.model, "vct" | "wormhole" | "bus") { 1.6 * 16.0 / packet } else { 1.6 };
     let long = json(&format!(
-        "run {} --load 1.6 --warmup {warmup:.0} --max-conv-time 0 --samples 5 --sample-size {size:.0}",
+        "run {} --load {asked} --warmup {warmup:.0} --max-conv-time 0 --samples 5 --sample-size {size:.0}",
         of.words
     ));
     long["accepted_load_of_senders_phits_per_node_cycle"].as_f64()
