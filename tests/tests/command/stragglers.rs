@@ -39,7 +39,10 @@ const DESIGNS: [&str; 2] = ["ring", "recursive-doubling"];
 const ONE_SWITCH: [(&str, &str); 4] = [
     ("constant-delay", "--network constant-delay:delay=400ns,rate=100Gb/s"),
     ("vct", "--topology star:16 --bandwidth 100Gb/s --packet 256 --link-delay 625"),
-    ("wormhole", "--network wormhole --topology star:16 --bandwidth 100Gb/s --packet 64 --link-delay 625 --buffer 2048"),
+    (
+        "wormhole",
+        "--network wormhole --topology star:16 --bandwidth 100Gb/s --packet 64 --link-delay 625 --buffer 2048",
+    ),
     ("ethernet", "--network ethernet --topology star:16 --link-rate 100Gb/s --propagation 200ns --frames roce"),
 ];
 
@@ -67,7 +70,8 @@ fn slow_and_late_ranks_cost_the_same_in_all_models() {
     let cases = ["--trace step.ti", "--trace step.ti --slow rank:3x1.5", "--trace late.ti"];
     // By model, design and case.
     let times = ONE_SWITCH.map(|(model, network)| {
-        let of_design = |design| cases.map(|case| time(folder, &format!("{case} {network} --collectives allreduce={design}")));
+        let of_design =
+            |design| cases.map(|case| time(folder, &format!("{case} {network} --collectives allreduce={design}")));
         (model, DESIGNS.map(of_design))
     });
     let (_, expected) = times[0];
