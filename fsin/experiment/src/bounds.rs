@@ -336,10 +336,13 @@ fn fullest_link(experiment: &Experiment, crossings: &[u64], flows: &[Flow]) -> O
         return None;
     }
     let (topology, rates) = (experiment.topology()?, experiment.network.rates()?);
-    // \[phits\] Of the pair whose packets are shortest.
-    let of_pair = |flow: &Flow| {
-        let packets = experiment.units.packets_of(flow.bytes).max(flow.messages);
-        Load::of(flow, experiment.units).phits as f64 / packets as f64
+    // \[phits\] Of the pair whose packets are shortest: of each message one packet more than its full ones, at most.
+    let of_pair = |flow: &Flow| match experiment.units.is_padded {
+        true => f64::from(experiment.units.packet_phits),
+        false => {
+            let packets = flow.bytes / experiment.units.packet_bytes() + flow.messages;
+            Load::of(flow, experiment.units).phits as f64 / packets.max(1) as f64
+        }
     };
     let phits = flows.iter().filter(|flow| flow.from != flow.to).map(of_pair).reduce(f64::min)?;
     let ports = topology.shape().ports();

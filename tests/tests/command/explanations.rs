@@ -74,13 +74,18 @@ fn l3_a_link_carries_the_room_behind_it_in_a_round_trip() {
         let figures: Value = serde_json::from_str(&figures).unwrap();
         let of_topology = figures["uniform_load_bound_phits_per_node_cycle"].as_f64().unwrap();
         assert!((of_topology - bound).abs() < 1e-4, "{model}: {of_topology} {bound}");
-        let program = json(folder, &format!("run --topology graph:long-link.txt --network {model} --kernel ring:tasks=2,bytes=65536"));
+        let program = json(
+            folder,
+            &format!("run --topology graph:long-link.txt --network {model} --kernel all-to-all:tasks=2,bytes=65536"),
+        );
         let least = program["completion_bounds_cycles"]["bisection"].as_u64().unwrap() as f64;
         let completion = program["completion_cycles"].as_u64().unwrap() as f64;
         assert!(least <= completion && least > 0.8 * completion, "{model}: {least} of {completion}");
         let found = words(
             folder,
-            &format!("saturation --topology graph:long-link.txt --network {model} --traffic complement --warmup 20000 --samples 10 --sample-size 10000 -q"),
+            &format!(
+                "saturation --topology graph:long-link.txt --network {model} --traffic complement --warmup 20000 --samples 10 --sample-size 10000 -q"
+            ),
         );
         assert!(found.contains(&format!("{bound:.4}")), "{model}: {found}");
     }
@@ -99,8 +104,7 @@ fn l3_messages_that_follow_one_another_are_no_congestion() {
     for (line, share) in [
         ("--topology torus:4x4x4 --kernel torus3d:bytes=32768,tasks=64 --injectors 6 --interface per-port", 0.97),
         ("--topology torus:5x3x4 --kernel torus3d:bytes=9001,tasks=60 --injectors 6 --interface per-port", 0.9),
-        ("--network wormhole --topology torus:3x5x4 --kernel torus3d:bytes=20000,tasks=60 --vcs 2", 0.9),
-        ("--topology torus:7 --kernel ring:tasks=7,bytes=40000", 0.9),
+        ("--topology torus:7 --kernel all-reduce:algorithm=ring,bytes=280000", 0.95),
     ] {
         let found = json(folder, &format!("run {line}"));
         let completion = found["completion_cycles"].as_u64().unwrap() as f64;
@@ -109,7 +113,10 @@ fn l3_messages_that_follow_one_another_are_no_congestion() {
         let notes = said(&found, "notes").join("\n");
         assert!(!notes.contains("congestion"), "{line}: {notes}");
     }
-    let found = json(folder, "run --topology torus:4x4x4 --kernel torus3d:bytes=32768,tasks=64 --injectors 6 --interface per-port");
+    let found = json(
+        folder,
+        "run --topology torus:4x4x4 --kernel torus3d:bytes=32768,tasks=64 --injectors 6 --interface per-port",
+    );
     assert_eq!(found["completion_bound_by"], "sequence");
     assert!(said(&found, "notes").iter().any(|text| text.contains("messages follow one another")), "{found}");
     // An all-to-all is congested, and its messages alone would take less.
@@ -136,11 +143,17 @@ fn l3_a_bound_is_that_of_the_slower_direction() {
         let bound = figures["uniform_load_bound_phits_per_node_cycle"].as_f64().unwrap();
         assert!((bound - 0.1875).abs() < 1e-6, "{bound}");
         for model in ["vct", "wormhole"] {
-            let line = format!("run --topology graph:asym.dot --network {model} --load 0.3 --cycles 60000 --source throttled");
+            let line =
+                format!("run --topology graph:asym.dot --network {model} --load 0.3 --cycles 60000 --source throttled");
             let accepted = json(folder, &line)["accepted_load_phits_per_node_cycle"].as_f64().unwrap();
             assert!(accepted < 0.3, "{model}: {accepted}");
             // What crosses the slow direction does not exceed it: half of what the two nodes behind it send, and a sixth more.
-            let found = words(folder, &format!("saturation --topology graph:asym.dot --network {model} --warmup 5000 --samples 10 --sample-size 2000 -q"));
+            let found = words(
+                folder,
+                &format!(
+                    "saturation --topology graph:asym.dot --network {model} --warmup 5000 --samples 10 --sample-size 2000 -q"
+                ),
+            );
             assert!(found.contains("0.1875"), "{found}");
         }
         let found = json(folder, "run --topology graph:asym.dot --kernel all-to-all:tasks=4,bytes=65536");
@@ -167,15 +180,14 @@ fn l3_the_fullest_link_is_named() {
         let (completion, fullest) =
             (found["completion_cycles"].as_u64().unwrap(), found["completion_bounds_cycles"]["fullest_link"].as_u64());
         let fullest = fullest.unwrap_or_else(|| panic!("{line}: {found}"));
-        assert!(fullest <= completion && fullest > completion / 10, "{line}: {fullest} of {completion}");
+        assert!(fullest <= completion && fullest > completion / 4, "{line}: {fullest} of {completion}");
     }
-    // Two flows of each leaf over the same one of two spines: a network whose hashes always meet.
-    let meeting = "run --network flow --topology fattree:2,3 --paths hash --seed 3 --placement random --kernel \
-                   all-reduce:algorithm=ring,bytes=1MB";
-    let found = json(folder, meeting);
-    if found["completion_bound_by"] == "fullest link" {
-        assert!(said(&found, "notes").iter().any(|text| text.contains("the link from")), "{found}");
-    }
+    // Ethernet's hash is of the pair, so that the paths of a ring meet for ever: the link is what binds, and is named.
+    let found =
+        json(folder, &format!("run --network ethernet --forwarding static --ecmp true --topology fattree:4,2 {ring}"));
+    assert_eq!(found["completion_bound_by"], "fullest link", "{found}");
+    let notes = said(&found, "notes").join("\n");
+    assert!(notes.contains("the link from 18 to 21 carries") && notes.contains("chosen by a hash"), "{notes}");
 }
 
 /// Long messages in small packets: what longer packets would save, and what they would change. It is so.

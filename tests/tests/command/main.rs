@@ -31,6 +31,7 @@ mod several_links;
 mod shared_traces;
 mod slices;
 mod slurm;
+mod stragglers;
 mod sweep;
 mod threads;
 mod unlike_links;

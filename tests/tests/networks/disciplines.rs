@@ -179,7 +179,11 @@ fn is_near(found: u64, expected: f64) -> bool {
 fn every_model_is_measured() {
     let measured: Vec<&str> = CASES.iter().map(|case| case.model).chain(["loggops"]).collect();
     for model in MODELS.rows() {
-        assert!(measured.contains(&model.component.name), "{} states a discipline that no test measures", model.component.name);
+        assert!(
+            measured.contains(&model.component.name),
+            "{} states a discipline that no test measures",
+            model.component.name
+        );
     }
 }
 

@@ -141,13 +141,8 @@ fn every_rank_of_a_training_step_ends_when_the_peer_says() {
 #[test]
 fn sixty_four_ranks_of_a_training_step_end_when_the_peer_says() {
     let Some(archive) = shared_file("cases/second/stage_llama_64ranks.tar.xz") else { return };
-    let params = Params {
-        peak: Some(100e12),
-        memory: Some(1e18),
-        least: 1000,
-        group_delay: 10_000,
-        ..Params::default()
-    };
+    let params =
+        Params { peak: Some(100e12), memory: Some(1e18), least: 1000, group_delay: 10_000, ..Params::default() };
     let ends = run(trace(&archive), params, 500.0, 50.0 * (1_u64 << 30) as f64 / 1e9).finish();
     let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
     ends.iter().for_each(|ps| *counts.entry(ps / 1000).or_default() += 1);
