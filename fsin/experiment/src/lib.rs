@@ -5,6 +5,7 @@
 
 mod booksim;
 mod bounds;
+mod carried;
 mod conflicts;
 mod details;
 mod execute;
@@ -31,6 +32,7 @@ mod trouble;
 mod workload;
 
 pub use bounds::{Bound, Bounds};
+pub use carried::{Carried, bare_texts, rename_manifest};
 pub use details::MessageTime;
 pub use execute::{
     Finished, JobFacts, Observers, TraceFacts, check, execute, execute_over, execute_watched, link_packets, network,

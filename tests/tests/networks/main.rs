@@ -2,11 +2,14 @@
 
 mod built_once;
 mod cost;
+mod disciplines;
 mod engines_agree;
 mod ethernet;
+mod figures_conserve;
 mod goal_networks;
 mod interfaces;
 mod intervals;
+mod long_links;
 mod model;
 mod networks;
 mod one_verdict;
