@@ -90,7 +90,8 @@ pub fn read_text(path: &Path, text: &str, settings: &mut Settings) -> Result<(),
 
 /// What a configuration of BookSim means.
 fn meaning_of(path: &Path, text: &Arc<str>) -> Result<Meaning, SettingsError> {
-    booksim::meaning(text).map_err(|refusals| {
+    let folder = path.parent().unwrap_or_else(|| Path::new(""));
+    booksim::meaning(text, &|file| folder.join(file).exists()).map_err(|refusals| {
         let Refusal { error, span } = booksim::together(refusals);
         SettingsError { error, origin: Origin::File { path: path.to_owned(), text: text.clone(), span } }
     })

@@ -101,7 +101,8 @@ impl TwoOrders {
         let of_two = |at: Vec<u32>| <[u32; 2]>::try_from(at).ok().map(|at| at.map(|at| at as u16));
         let coordinates: Option<Vec<[u16; 2]>> = coordinates.map(of_two).collect();
         let Some(coordinates) = coordinates else {
-            let what = format!("{} is for 2 dimensions, and {} has others", build.row.component.name, build.topology.spec());
+            let what =
+                format!("{} is for 2 dimensions, and {} has others", build.row.component.name, build.topology.spec());
             let error = SpecError::new(ErrorKind::Conflict, what, "use dor, or a network of 2 dimensions");
             return Err(error.of("routing"));
         };

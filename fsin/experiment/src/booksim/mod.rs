@@ -115,7 +115,11 @@ impl Config {
             return refuse(ErrorKind::Malformed, what, "write `name = value;`".to_owned());
         };
         let Some((name, value)) = statement.split_once('=') else {
-            return refuse(ErrorKind::Malformed, format!("`{shown}` is no statement"), "write `name = value;`".to_owned());
+            return refuse(
+                ErrorKind::Malformed,
+                format!("`{shown}` is no statement"),
+                "write `name = value;`".to_owned(),
+            );
         };
         let (name, value) = (name.trim(), value.trim().trim_matches('"'));
         let Some((known, ..)) = row(name) else {
@@ -212,14 +216,18 @@ fn single(value: &str) -> &str {
     inside.filter(|inside| !inside.contains(['{', '}', ',']) && !inside.is_empty()).unwrap_or(value)
 }
 
-/// What a configuration means.
+/// What a configuration means. `is_there` tells whether a file that it names exists.
 ///
 /// # Errors
 /// Everything in it that is no statement, no name of BookSim, or has no equal here, in the order of the text.
-pub(super) fn meaning(text: &str) -> Result<Meaning, Vec<Refusal>> {
+pub(super) fn meaning(text: &str, is_there: &dyn Fn(&str) -> bool) -> Result<Meaning, Vec<Refusal>> {
     let mut config = Config::new(text);
     config.meaning.settings.push(("network", "wormhole".to_owned(), 0..text.len()));
     config.network();
+    let file = config.value("network_file").0.to_owned();
+    if config.value("topology").0 == "anynet" && !file.is_empty() && !is_there(&file) {
+        config.refuse("network_file", "no such file", "its path is relative to the folder of the configuration");
+    }
     config.router();
     config.traffic();
     config.others();

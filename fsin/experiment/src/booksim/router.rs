@@ -37,7 +37,8 @@ impl Config {
         let traverse = self.whole("st_prepare_delay", 0) + self.whole("st_final_delay", 0);
         if traverse != 1 {
             let name = if self.differs("st_final_delay") { "st_final_delay" } else { "st_prepare_delay" };
-            let remedy = "use a sum of 1 with the other st_ delay: longer ones are batches in BookSim, and a pipeline here";
+            let remedy =
+                "use a sum of 1 with the other st_ delay: longer ones are batches in BookSim, and a pipeline here";
             self.refuse(name, "without an equal here", remedy);
         }
         self.set("traverse-delay", traverse, "st_final_delay");
@@ -61,7 +62,7 @@ impl Config {
             match allocator(self.value(name).0) {
                 Some(allocator) => self.set(key, allocator, name),
                 None => {
-                    let remedy = "islip, islip(N), wavefront and separable_input_first have an equal here";
+                    let remedy = "islip, islip(N) and separable_input_first have an equal here";
                     self.refuse(name, "an allocator without an equal here", remedy);
                 }
             }
@@ -73,7 +74,6 @@ impl Config {
 fn allocator(word: &str) -> Option<String> {
     match word {
         "islip" => Some("islip:1".to_owned()),
-        "wavefront" => Some("wavefront".to_owned()),
         "separable_input_first" | "separable_input_first(round_robin)" => Some("separable".to_owned()),
         other => {
             let count: u32 = other.strip_prefix("islip(")?.strip_suffix(')')?.parse().ok()?;

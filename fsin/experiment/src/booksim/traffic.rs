@@ -51,7 +51,11 @@ impl Config {
             "on_off" => {
                 let given = bursts.map(|name| self.value(name).0.parse().unwrap_or(f64::NAN));
                 match bursts_of(given, rate) {
-                    Some((on, off)) => self.set("temporal", format!("markov({},{})", rounded(off / on), rounded(off)), "injection_process"),
+                    Some((on, off)) => self.set(
+                        "temporal",
+                        format!("markov({},{})", rounded(off / on), rounded(off)),
+                        "injection_process",
+                    ),
                     None => {
                         let remedy = "give burst_alpha and burst_beta from 0 to 1, or burst_r1 and one of them, the other one -1";
                         self.refuse("injection_process", "probabilities that give no such load", remedy);
@@ -70,14 +74,16 @@ impl Config {
         let word = self.value("traffic").0.to_owned();
         let topology = self.value("topology").0.to_owned();
         let pattern = match &*word {
-            "uniform" | "transpose" | "shuffle" | "randperm" => Some(format!("{word}(self=true)")),
+            "uniform" | "transpose" | "shuffle" | "randperm" | "asymmetric" | "diagonal" => {
+                Some(format!("{word}(self=true)"))
+            }
             "bitcomp" => Some("complement".to_owned()),
             "bitrev" => Some("reversal(self=true)".to_owned()),
             "tornado" | "neighbor" => return self.of_digits(&word, &topology),
             other => hot(other),
         };
         if pattern.is_none() {
-            let remedy = "uniform, transpose, bitcomp, bitrev, shuffle, tornado, neighbor, randperm and hotspot({{NODES},{WEIGHTS}}) \
+            let remedy = "uniform, transpose, bitcomp, bitrev, shuffle, tornado, neighbor, randperm, asymmetric, diagonal and hotspot({{NODES},{WEIGHTS}}) \
                           have an equal here; `fsin list traffic` names others";
             self.refuse("traffic", "a pattern without an equal here", remedy);
         }
@@ -93,7 +99,11 @@ impl Config {
         let ours = if word == "neighbor" { "neighbor-all" } else { word };
         let size = if matches!(topology, "cmesh" | "flatfly") { k * c.isqrt() } else { k };
         if size < if word == "neighbor" { 2 } else { 3 } {
-            self.refuse("traffic", &format!("rows of {size} nodes send to themselves"), "use longer rows, or another pattern");
+            self.refuse(
+                "traffic",
+                &format!("rows of {size} nodes send to themselves"),
+                "use longer rows, or another pattern",
+            );
             return None;
         }
         match topology {
@@ -157,7 +167,8 @@ fn hot(word: &str) -> Option<String> {
         return None;
     }
     let parts = words(inside);
-    let numbers = |list: &str| words(list).into_iter().map(|number| number.parse::<u32>().ok()).collect::<Option<Vec<_>>>();
+    let numbers =
+        |list: &str| words(list).into_iter().map(|number| number.parse::<u32>().ok()).collect::<Option<Vec<_>>>();
     let nodes = numbers(parts.first()?)?;
     let mut weights = parts.get(1).map_or(Some(Vec::new()), |list| numbers(list))?;
     // The last weight is that of all further nodes.
@@ -172,7 +183,8 @@ fn hot(word: &str) -> Option<String> {
             Some(format!("hotspot(1,{},self=true)", nodes.join(",")))
         }
         several => {
-            let parts: Vec<String> = several.iter().map(|&(node, weight)| format!("{weight}:{}", alone(node))).collect();
+            let parts: Vec<String> =
+                several.iter().map(|&(node, weight)| format!("{weight}:{}", alone(node))).collect();
             Some(format!("mix({})", parts.join(", ")))
         }
     }

@@ -239,7 +239,8 @@ impl Translation {
                 ("plength", _) => self.packet(known, run),
                 (_, Takes::Same(name)) if is_no_integer(name, value) => {
                     let what = format!("`{}={value}` is no whole number", known.word.name);
-                    let remedy = format!("write one number behind {}=: what others mean there is not known", known.word.name);
+                    let remedy =
+                        format!("write one number behind {}=: what others mean there is not known", known.word.name);
                     return Err(located(known, &SpecError::new(ErrorKind::Malformed, what, remedy)));
                 }
                 (_, Takes::Same(key)) => self.set(key, value.clone()),

@@ -212,7 +212,8 @@ impl Translation {
         let word = last(words, "routing").filter(|known| family.is_some() && tree_word(&known.word.value));
         if let Some(&Known { word: Word { ref name, ref value, .. }, .. }) = word {
             self.present = word.map(|known| known.word.clone());
-            self.mode(name, value, modes).map_err(|refusal| word.map_or(refusal.clone(), |known| located(known, &refusal)))?;
+            self.mode(name, value, modes)
+                .map_err(|refusal| word.map_or(refusal.clone(), |known| located(known, &refusal)))?;
             if let Some(other) = rmode.filter(|known| self.contradicts(&known.word.value, modes)) {
                 let what = format!("{}={}: without effect: {name}={value}", other.word.name, other.word.value);
                 self.notes.push((None, what.into()));

@@ -292,11 +292,8 @@ impl Translation {
         self.present = Some(rate.word.clone());
         let packets = if least == most { most.to_string() } else { format!("{least},{most}") };
         self.set("temporal", format!("reactive({chance},{packets})"));
-        let count = if least == most && most > 1 {
-            "; `triggered` is read as exactly so many, not as a maximum"
-        } else {
-            ""
-        };
+        let count =
+            if least == most && most > 1 { "; `triggered` is read as exactly so many, not as a maximum" } else { "" };
         let load: Option<f64> = self.value("load").and_then(|load| load.parse().ok());
         if let Some(load) = load {
             // Rounded to nine places, to remove the binary noise of divisions such as 0.1 / 0.9.
@@ -445,7 +442,10 @@ fn range(known: &Known) -> Result<(u64, u64), SpecError> {
     both.ok_or_else(|| {
         let Word { name, value, .. } = &known.word;
         let what = format!("`{name}={value}` is no range of whole numbers");
-        located(known, &SpecError::new(ErrorKind::Malformed, what, format!("write {name}=1_2, the smaller number first")))
+        located(
+            known,
+            &SpecError::new(ErrorKind::Malformed, what, format!("write {name}=1_2, the smaller number first")),
+        )
     })
 }
 

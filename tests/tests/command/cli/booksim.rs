@@ -180,7 +180,8 @@ fn configurations_of_booksim_are_experiments() {
         let output = run(&["import", "booksim", "row.cfg"]);
         // Batches of the switch, and a routing that does not adapt, have no equal here.
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        let without_equal = ["st_final_delay = 2", "st_prepare_delay = 1", "routing_delay = 2", "routing_function = min_adapt"];
+        let without_equal =
+            ["st_final_delay = 2", "st_prepare_delay = 1", "routing_delay = 2", "routing_function = min_adapt"];
         if without_equal.iter().any(|statement| text.contains(statement)) {
             let is_named = without_equal.iter().any(|statement| text.contains(statement) && said.contains(statement));
             assert!(output.status.code() == Some(2) && is_named, "{text}: {said}");
@@ -245,7 +246,7 @@ const CONFIGURATIONS: [(&str, u32, f64, f64); 12] = [
         1.0,
     ),
     // Of 16 nodes, 4 are below the same switch, and a route to the others passes three.
-    ("topology = fattree; k = 4; n = 2; routing_function = anca;", 16, (4.0 + 12.0 * 3.0) / 16.0, 0.0),
+    ("topology = fattree; k = 4; n = 2; routing_function = nca;", 16, (4.0 + 12.0 * 3.0) / 16.0, 0.0),
     (
         "topology = flatfly; k = 3; n = 2; c = 4; x = 3; y = 3; xr = 2; yr = 2; routing_function = ran_min; use_noc_latency = 0;",
         36,

@@ -214,7 +214,11 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("topo=thintree_4_2_2", "--topology thintree:4,2,2 --routing tree:adaptive", ""),
     ("topo=slimtree_4_2_2 rmode=static1", "--topology slimtree:4,2,2 --routing tree:static --vcs 1", ""),
     ("topo=thintree_5_2_2 routing=static", "--topology thintree:5,2,2 --routing tree:static", ""),
-    ("topo=fattree_4_2 routing=adaptive rmode=smart", "--topology fattree:4,2 --routing tree:adaptive", "rmode=smart: without effect"),
+    (
+        "topo=fattree_4_2 routing=adaptive rmode=smart",
+        "--topology fattree:4,2 --routing tree:adaptive",
+        "rmode=smart: without effect",
+    ),
     ("topo=slimtree_9_3_2 routing=static nchan=3", "--topology slimtree:9,3,2 --routing tree:static --vcs 3", ""),
     ("topo=icube_2_1_4_4 vc=icube routing=static", "--topology icube:4x4:2 --routing cube:oblivious", "crashes"),
     ("trigger_rate=0.2 triggered=1_2 load=0.1", "--temporal reactive(0.2,1,2) --load 0.142857143", "comes on top"),

@@ -97,7 +97,10 @@ fn gauss(sizes: &[u32], source: u32) -> Vec<f64> {
         for (split, part) in splits(sizes, hops) {
             for signs in 0..1u32 << sizes.len() {
                 let to: Vec<u32> = (0..sizes.len())
-                    .map(|d| (at(sizes, source)[d] + if signs >> d & 1 == 0 { split[d] } else { sizes[d] - split[d] }) % sizes[d])
+                    .map(|d| {
+                        (at(sizes, source)[d] + if signs >> d & 1 == 0 { split[d] } else { sizes[d] - split[d] })
+                            % sizes[d]
+                    })
                     .collect();
                 weights[node(sizes, &to) as usize] += share * part / f64::from(1u32 << sizes.len());
             }
@@ -114,11 +117,15 @@ const SECOND: &[(&str, &str, &[&[u32]], Weights)] = &[
         only(sizes, source, node(sizes, &[y, x]))
     }),
     ("complement", "complement", BITS, |sizes, source| only(sizes, source, count(sizes) - 1 - source)),
-    ("butterfly", "butterfly", BITS, |sizes, source| digits(sizes, source, |d| d.swap(0, count(sizes).ilog2() as usize - 1))),
+    ("butterfly", "butterfly", BITS, |sizes, source| {
+        digits(sizes, source, |d| d.swap(0, count(sizes).ilog2() as usize - 1))
+    }),
     ("shuffle", "shuffle", BITS, |sizes, source| digits(sizes, source, |d| d.rotate_left(1))),
     ("reversal", "reversal", BITS, |sizes, source| digits(sizes, source, |d| d.reverse())),
     ("tornado", "tornado", ANY, |sizes, source| moved(sizes, source, |_, size| (size + 1) / 2 - 1)),
-    ("tornado-fsin", "tornado-fsin", ANY, |sizes, source| only(sizes, source, (source + (sizes[0] - 1) / 2) % count(sizes))),
+    ("tornado-fsin", "tornado-fsin", ANY, |sizes, source| {
+        only(sizes, source, (source + (sizes[0] - 1) / 2) % count(sizes))
+    }),
     ("neighbor", "neighbor(-2)", ANY, |sizes, source| {
         moved(sizes, source, |d, size| if d == 0 { 2 * size - 2 } else { 0 })
     }),
@@ -126,6 +133,14 @@ const SECOND: &[(&str, &str, &[&[u32]], Weights)] = &[
     ("shift", "shift(-4)", ANY, |sizes, source| only(sizes, source, (source + count(sizes) - 4) % count(sizes))),
     ("groupshift", "groupshift(4, 2)", FOURS, |sizes, source| {
         among(sizes, |to| to / 4 == (source / 4 + 2) % (count(sizes) / 4) && to != source)
+    }),
+    ("asymmetric", "asymmetric", ANY, |sizes, source| {
+        let half = count(sizes) / 2;
+        among(sizes, |to| to % half == source % half && to < 2 * half && to != source)
+    }),
+    ("diagonal", "diagonal(self=true)", ANY, |sizes, source| {
+        let weight = |to: u32| if to == source { 2.0 } else { f64::from(u8::from(to == (source + 1) % count(sizes))) };
+        (0..count(sizes)).map(weight).collect()
     }),
     ("distribute", "distribute", ANY, |sizes, source| among(sizes, |to| to != source)),
     ("rsdist", "rsdist", ANY, |sizes, source| among(sizes, |to| to != source)),
@@ -145,7 +160,11 @@ const SECOND: &[(&str, &str, &[&[u32]], Weights)] = &[
     ("local", "local", ANY, |sizes, source| {
         let (from, by) = (at(sizes, source), sizes.iter().map(|&size| offsets(size)).collect::<Vec<_>>());
         let share = |to: u32| -> f64 {
-            at(sizes, to).iter().enumerate().map(|(d, &x)| by[d][((x + sizes[d] - from[d]) % sizes[d]) as usize]).product()
+            at(sizes, to)
+                .iter()
+                .enumerate()
+                .map(|(d, &x)| by[d][((x + sizes[d] - from[d]) % sizes[d]) as usize])
+                .product()
         };
         (0..count(sizes)).map(|to| if to == source { 0.0 } else { share(to) }).collect()
     }),
@@ -194,7 +213,9 @@ fn written(folder: &std::path::Path, nodes: u32) {
         .map(|from| (0..nodes).map(|to| format!("0.00{}", entry(from, to))).collect::<Vec<_>>().join(" "))
         .collect::<Vec<_>>()
         .join("\n");
-    for (name, text) in [("population", "1 1 2 1 3"), ("histogram", "1 5\n3 2.5\n"), ("matrix", &matrix), ("rates", &rates)] {
+    for (name, text) in
+        [("population", "1 1 2 1 3"), ("histogram", "1 5\n3 2.5\n"), ("matrix", &matrix), ("rates", &rates)]
+    {
         std::fs::write(folder.join(format!("FILE.{name}")), text).unwrap();
     }
 }

@@ -3,8 +3,8 @@
 
 use std::ops::RangeInclusive;
 
-use trgen::{Geometry, NodeId};
 use trgen::catalog::{ErrorKind, SpecError};
+use trgen::{Geometry, NodeId};
 
 use super::{Link, Switched, check_nodes};
 use crate::topology::number;
