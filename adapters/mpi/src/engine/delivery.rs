@@ -103,12 +103,16 @@ fn load(world: &mut World, data: Content) -> Bytes {
         Content::Here(bytes) => return bytes,
         Content::Stored(place) => place,
     };
-    let mut bytes = Vec::new();
-    if bytes.try_reserve_exact(place.length as usize).is_err() {
-        world.end(&format!("there is no memory for a message of {} bytes", place.length), 1);
+    let length = place.length as usize;
+    let mut bytes: Vec<u8> = Vec::new();
+    if bytes.try_reserve_exact(length).is_err() {
+        world.end(&format!("there is no memory for a message of {length} bytes"), 1);
     }
-    bytes.resize(place.length as usize, 0);
-    take(world, place, &mut bytes);
+    // SAFETY: bytes need no value before they are written, and `take` writes all of them or ends the process.
+    unsafe {
+        take(world, place, std::slice::from_raw_parts_mut(bytes.as_mut_ptr(), length));
+        bytes.set_len(length);
+    }
     bytes.into()
 }
 

@@ -21,6 +21,7 @@ use crate::cli::{Complaint, Exit, diagnostic, interrupt, output};
 mod ending;
 mod factor;
 mod flags;
+mod foreign;
 mod launcher;
 mod library;
 mod once;
@@ -35,6 +36,7 @@ mod timeline;
 
 use ending::{Ended, NotBegun};
 pub(crate) use flags::command;
+pub(crate) use foreign::translated;
 use once::{Finished, Order};
 use ranks::Forward;
 use reports::{Report, Unusable};
