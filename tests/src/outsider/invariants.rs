@@ -131,7 +131,9 @@ fn against_bound(runs: &Runs, figures: &Map<String, Value>) -> Option<String> {
     }
     let load = runs.load?;
     match (verdict, runs.bound) {
-        ("carried", Some(bound)) if load > 1.05 * bound => Some(format!("load {load} is carried, and the bound is {bound}")),
+        ("carried", Some(bound)) if load > 1.05 * bound => {
+            Some(format!("load {load} is carried, and the bound is {bound}"))
+        }
         _ => None,
     }
 }
@@ -194,6 +196,8 @@ fn unequal_csv(figures: &Map<String, Value>, csv: &Given) -> Option<String> {
         }
     }
     // A figure that is missing altogether would not be noticed above.
-    let missing = ["digest", "cycles"].into_iter().find(|name| figures.contains_key(*name) && !names.iter().any(|cell| cell == *name));
+    let missing = ["digest", "cycles"]
+        .into_iter()
+        .find(|name| figures.contains_key(*name) && !names.iter().any(|cell| cell == *name));
     missing.map(|name| format!("{name} is missing in CSV"))
 }

@@ -14,7 +14,8 @@ use tests::shared::{skipped, workspace};
 fn library(folder: &Path) -> Option<PathBuf> {
     let library = folder.join("fails.so");
     let source = workspace().join("tests/programs/fails.c");
-    let compiled = Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).arg("-ldl").output();
+    let compiled =
+        Command::new("cc").args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(source).arg("-ldl").output();
     match compiled {
         Ok(output) if output.status.success() => Some(library),
         Ok(output) => panic!("{}", String::from_utf8_lossy(&output.stderr)),
@@ -45,10 +46,18 @@ struct Kept {
 
 const KEPT: [Kept; 5] = [
     Kept { line: "run --topology graph:net.txt --cycles 300 -q -o kept", name: "kept", read: "rerun kept -q" },
-    Kept { line: "run --kernel all-to-all:tasks=8,bytes=64 --topology torus:8 --link-loads -q -o kept", name: "kept", read: "rerun kept -q" },
+    Kept {
+        line: "run --kernel all-to-all:tasks=8,bytes=64 --topology torus:8 --link-loads -q -o kept",
+        name: "kept",
+        read: "rerun kept -q",
+    },
     Kept { line: "config --topology torus:4x4 -o kept", name: "kept", read: "run kept --cycles 10 -q" },
     Kept { line: "topology torus:4x4 --format dot -o kept", name: "kept", read: "topology graph:kept" },
-    Kept { line: "routes --topology torus:4x4 --routing dor -o kept", name: "kept", read: "routes --topology torus:4x4 --routes kept" },
+    Kept {
+        line: "routes --topology torus:4x4 --routing dor -o kept",
+        name: "kept",
+        read: "routes --topology torus:4x4 --routes kept",
+    },
 ];
 
 #[test]

@@ -11,11 +11,35 @@ use tests::shared::workspace;
 
 /// A topology of every kind, at a size of its own.
 const TOPOLOGIES: [&str; 29] = [
-    "torus:4x4", "torus:3x5x2", "torus:7", "mesh:5x3", "twisted:4x2:2", "tpu:4x4x4", "hypercube:4", "circulant:16:1,4",
-    "midimew:13", "circpk:5^2", "spidergon:10", "spinnaker:4x4", "fattree:4,2", "fattree:2,3", "thintree:4,2,3", "slimtree:6,3,2",
-    "dragonfly:p=2,a=4,h=2", "dragonfly+:p=2,l=4,s=4,h=2", "hyperx:4x3:2", "icube:4x3:2", "cmesh:4x3:4", "fly:2,3", "slimfly:q=5,p=4",
-    "star:5", "star:1", "cluster:nodes=8,gpus=4,up-rate=400GB/s,up-delay=500ns,out-rate=400Gb/s,out-delay=1us",
-    "rail:k=2,of=(star:8)", "rrg:s=16,d=4,p=2", "graph:net.txt",
+    "torus:4x4",
+    "torus:3x5x2",
+    "torus:7",
+    "mesh:5x3",
+    "twisted:4x2:2",
+    "tpu:4x4x4",
+    "hypercube:4",
+    "circulant:16:1,4",
+    "midimew:13",
+    "circpk:5^2",
+    "spidergon:10",
+    "spinnaker:4x4",
+    "fattree:4,2",
+    "fattree:2,3",
+    "thintree:4,2,3",
+    "slimtree:6,3,2",
+    "dragonfly:p=2,a=4,h=2",
+    "dragonfly+:p=2,l=4,s=4,h=2",
+    "hyperx:4x3:2",
+    "icube:4x3:2",
+    "cmesh:4x3:4",
+    "fly:2,3",
+    "slimfly:q=5,p=4",
+    "star:5",
+    "star:1",
+    "cluster:nodes=8,gpus=4,up-rate=400GB/s,up-delay=500ns,out-rate=400Gb/s,out-delay=1us",
+    "rail:k=2,of=(star:8)",
+    "rrg:s=16,d=4,p=2",
+    "graph:net.txt",
 ];
 
 fn figures(folder: &Path, line: &str) -> Option<Value> {
@@ -43,7 +67,10 @@ fn a_topology_that_is_written_is_read() {
                 if !output.status.success() {
                     assert_eq!(output.status.code(), Some(2), "{spec}{more} {format}");
                     assert!(!folder.join(&file).exists(), "what is refused leaves no file");
-                    assert!(format != "dot" || !more.is_empty() || spec == "fly:2,3", "{spec}: DOT states every network");
+                    assert!(
+                        format != "dot" || !more.is_empty() || spec == "fly:2,3",
+                        "{spec}: DOT states every network"
+                    );
                     continue;
                 }
                 written += 1;
@@ -70,7 +97,9 @@ fn routes_experiments_and_results_that_are_written_are_read() {
         let routing = if number < 2 { "dor" } else { "minimal" };
         done(&format!("routes --topology {topology} --routing {routing} -o r{number}.csv"));
         done(&format!("routes --topology {topology} --routes r{number}.csv"));
-        done(&format!("run --network wormhole --vcs 4 --topology {topology} --routes r{number}.csv --load 0.1 --cycles 500 -q"));
+        done(&format!(
+            "run --network wormhole --vcs 4 --topology {topology} --routes r{number}.csv --load 0.1 --cycles 500 -q"
+        ));
     }
     done("config --topology torus:4x4 --network wormhole --vcs 4 --load 0.2 --cycles 500 -o e.toml");
     done("run e.toml -q");

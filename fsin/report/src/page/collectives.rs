@@ -21,8 +21,18 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> Markup {
     }
     let axes = plan.axes.iter().map(|axis| axis.key.as_str());
     let titles = [
-        "collective", "algorithm", "group", "ranks", "calls", "bytes", "first begin (ns)", "end (ns)", "time, mean (ns)",
-        "time, max (ns)", "algorithm bandwidth (GB/s)", "bus bandwidth (GB/s)",
+        "collective",
+        "algorithm",
+        "group",
+        "ranks",
+        "calls",
+        "bytes",
+        "first begin (ns)",
+        "end (ns)",
+        "time, mean (ns)",
+        "time, max (ns)",
+        "algorithm bandwidth (GB/s)",
+        "bus bandwidth (GB/s)",
     ];
     let mut table = Table::new(axes.chain(titles));
     for (row, of) in found.iter().take(MOST) {
@@ -30,7 +40,9 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> Markup {
         cells.extend([of.kind.clone(), of.algorithm.clone(), of.group.clone().unwrap_or_else(|| "all".to_owned())]);
         cells.extend([of.ranks, of.calls, of.bytes].map(|count| count.to_string()));
         cells.extend([of.first_begin_ns, of.end_ns, of.time_mean_ns, of.time_max_ns].map(time));
-        cells.extend([of.algorithm_bandwidth_gb_per_s, of.bus_bandwidth_gb_per_s].map(|rate| rate.map_or("-".to_owned(), short)));
+        cells.extend(
+            [of.algorithm_bandwidth_gb_per_s, of.bus_bandwidth_gb_per_s].map(|rate| rate.map_or("-".to_owned(), short)),
+        );
         table.row(if of.end_ns.is_some() { "" } else { "bad" }, &cells);
     }
     html! {
