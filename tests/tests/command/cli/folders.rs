@@ -88,7 +88,7 @@ fn folders_can_be_sent_with_every_kind_of_input() {
         "sub/jobs.toml",
         "[[job]]\nname = 'a'\ntrace = '../pair.trc'\n[[job]]\nname = 'b'\nkernel = 'all-to-all:tasks=2,bytes=64'\n",
     );
-    let routes = run(&author, "routes --topology torus:4 --routing dor --network wormhole --vcs 2 -o routes.csv");
+    let routes = run(&author, "routes --topology torus:4 --routing dor -o routes.csv");
     done(&routes);
     let cases = [
         "--topology graph:net.txt --load 0.1 --cycles 500",
