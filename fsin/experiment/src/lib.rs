@@ -27,6 +27,7 @@ mod resolve;
 pub mod result;
 mod settings;
 pub mod sweep;
+mod together;
 mod trouble;
 mod workload;
 
@@ -48,5 +49,6 @@ pub use plan::RunPlan;
 pub use remedy::remedy_of;
 pub use resolve::{CLOSED_LOOP, Experiment, Runs};
 pub use settings::{Origin, Setting, Settings, SettingsError, canonical, variable};
+use together::together;
 pub use trouble::Trouble;
 pub use workload::{CHECKED, Driven, Driver, JobEntry, JobFile, Work, Workload};

@@ -19,10 +19,10 @@ use super::inputs::with_paths;
 use super::keys::{Key, Kind, keys};
 use super::models;
 use super::models::{Networks, expand, is_of_models, model, undeclared};
-use super::plan::{RunPlan, plan};
+use super::plan::{RunPlan, lengthen, plan, unloaded};
 use super::settings::{Origin, Settings, SettingsError, toml_value};
 use super::workload::{Request, Workload, cycle_seconds, is_of_workloads, pace, placement_of, workload};
-use fsin_core::family::{ModelFamily, NetworkSpec, Units, Wire};
+use fsin_core::family::{ModelFamily, NetworkSpec, Units, Unloaded, Wire};
 use fsin_core::stats::Keep;
 use fsin_core::topology::{self, Topology};
 
@@ -80,6 +80,8 @@ pub struct Experiment {
     pub protocol: Protocol,
     /// Number of tasks on each node.
     pub tasks_per_node: usize,
+    /// What is known of the network without load; `None` without sources that go on for ever.
+    pub unloaded: Option<Unloaded>,
     /// Run control.
     pub plan: RunPlan,
     /// True if reaching the limit of cycles is a failure.
@@ -169,7 +171,13 @@ impl Experiment {
             seed,
         };
         let workload = workload(tasks, &request)?;
-        let plan = plan(&settings, tasks.is_some() || times == Times::Shots)?;
+        let sources = workload.sources().filter(|_| times == Times::Steady);
+        let unloaded = sources.map(|sources| unloaded(&*network, sources));
+        if let Some(unloaded) = unloaded {
+            lengthen(&mut settings, &*network, unloaded);
+        }
+        let settles = unloaded.map_or(0, |unloaded| unloaded.settles);
+        let plan = plan(&settings, tasks.is_some() || times == Times::Shots, settles)?;
         let runs = network.wire().map_or(Runs::Network, Runs::Hosts);
         let gap_per_byte = match runs {
             Runs::Network => None,
@@ -198,6 +206,7 @@ impl Experiment {
             slow,
             protocol: Protocol { eager_limit: eager(&settings)? },
             tasks_per_node,
+            unloaded,
             plan,
             strict: settings.choice("strict", &[("true", true), ("false", false)])?,
             skips: !is_on(&settings, "no-skip")?,
@@ -418,7 +427,7 @@ fn ideal(settings: &Settings, network: &dyn NetworkSpec) -> Result<Ideal, Settin
     let ideal = settings.choice("ideal", &[("alone", Ideal::Alone), ("hpcc", Ideal::Hpcc)])?;
     if ideal == Ideal::Hpcc && is_on(settings, "message-stats")? && network.hpcc_ideal().is_none() {
         let what = phrase![["ideal" => "hpcc"], " is the time of an acknowledged message on a shortest path of links that do not fail"];
-        let remedy = phrase!["use ", ["network" => "ethernet:forwarding=static,recovery=window,completion=acked"], ", or ", ["ideal" => "alone"]];
+        let remedy = phrase!["use ", ["network" => "ethernet:forwarding=static,transport=window,completion=acked"], ", or ", ["ideal" => "alone"]];
         return Err(settings.error("ideal", ErrorKind::Conflict, what, remedy));
     }
     Ok(ideal)

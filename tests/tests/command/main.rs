@@ -9,6 +9,7 @@ mod compact;
 mod damaged_files;
 mod every_key;
 mod exchange;
+mod explanations;
 mod fabrics;
 mod failing_writes;
 mod failures;
