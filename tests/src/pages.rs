@@ -126,7 +126,19 @@ pub fn pages(folder: &Path) -> Vec<PathBuf> {
 #[must_use]
 pub fn hidden_commands(page: &str) -> Vec<usize> {
     const COMMANDS: [&str; 13] = [
-        "fsin ", "trace-prep ", "cargo ", "pip ", "python3 ", "sh ", "bash ", "cc ", "c++ ", "make ", "./", "sudo ", "apt ",
+        "fsin ",
+        "trace-prep ",
+        "cargo ",
+        "pip ",
+        "python3 ",
+        "sh ",
+        "bash ",
+        "cc ",
+        "c++ ",
+        "make ",
+        "./",
+        "sudo ",
+        "apt ",
     ];
     let mut found = Vec::new();
     let mut language = None;

@@ -42,7 +42,8 @@ fn drawn(count: u64, most: Duration) {
             Ok(Ok(runs)) => match broken(&runs) {
                 found if found.is_empty() => Fate::Held,
                 found => {
-                    let list: String = found.iter().map(|Broken { rule, how }| format!("\n    {rule}: {how}")).collect();
+                    let list: String =
+                        found.iter().map(|Broken { rule, how }| format!("\n    {rule}: {how}")).collect();
                     let how = format!("number {number}: fsin {}{list}", runs.line);
                     aloud(&format!("{how}\n"));
                     Fate::Broke(how)
@@ -140,13 +141,7 @@ fn every_rule_fails_on_a_mutant() {
             "accepted is at most generated",
             all("accepted_load_phits_per_node_cycle", json!(1.001 * float("generated_load_phits_per_node_cycle"))),
         ),
-        (
-            "accepted is at most the bound",
-            Runs {
-                bound: Some(1e-6),
-                ..all("accepted_load_ci95", json!(1e-9))
-            },
-        ),
+        ("accepted is at most the bound", Runs { bound: Some(1e-6), ..all("accepted_load_ci95", json!(1e-9)) }),
         ("latency is at least that without load", all("latency_mean_cycles", json!(0.5 * float("hops_mean")))),
         (
             "latency is at least that without load",
@@ -154,7 +149,13 @@ fn every_rule_fails_on_a_mutant() {
         ),
         (
             "JSON and CSV are equal",
-            Runs { csv: Given { out: runs.csv.out.replace(base["digest"].as_str().unwrap(), "0123456789abcdef"), ..runs.csv.clone() }, ..runs.clone() },
+            Runs {
+                csv: Given {
+                    out: runs.csv.out.replace(base["digest"].as_str().unwrap(), "0123456789abcdef"),
+                    ..runs.csv.clone()
+                },
+                ..runs.clone()
+            },
         ),
         ("rerun is equal", Runs { rerun: Given { code: Some(1), ..runs.rerun.clone() }, ..runs.clone() }),
     ];

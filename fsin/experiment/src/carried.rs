@@ -166,7 +166,10 @@ pub fn bare_texts(result: &mut RunResult) {
             paths.push((input.path.clone(), name));
         }
         if let Ok(absolute) = std::path::absolute(path) {
-            paths.push((absolute.display().to_string(), path.file_name().unwrap_or_default().to_string_lossy().into_owned()));
+            paths.push((
+                absolute.display().to_string(),
+                path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            ));
         }
     }
     // A path may be the end of another one.
@@ -278,11 +281,8 @@ fn bundle(path: &Path, files: &[Input]) -> Result<(PathBuf, HashMap<PathBuf, Cop
         _ => (path.to_owned(), String::new()),
     };
     let own = physical(&file).ok_or_else(cannot)?;
-    let files: Vec<(PathBuf, &Input)> = files
-        .iter()
-        .map(|input| Some((physical(&input.path)?, input)))
-        .collect::<Option<_>>()
-        .ok_or_else(cannot)?;
+    let files: Vec<(PathBuf, &Input)> =
+        files.iter().map(|input| Some((physical(&input.path)?, input))).collect::<Option<_>>().ok_or_else(cannot)?;
     let folder = |path: &Path| path.parent().map(Path::to_owned).unwrap_or_default();
     let above = files.iter().fold(folder(&own), |above, (path, _)| common(&above, &folder(path)));
     let relative = |path: &Path| path.strip_prefix(&above).unwrap_or(path).to_owned();

@@ -126,7 +126,20 @@ fn time(draw: &mut Draw) -> String {
 pub fn experiment(number: u64) -> Drawn {
     let draw = &mut Draw::new(number);
     let mut words = Words::default();
-    let model = draw.of(&["vct", "vct", "vct", "wormhole", "wormhole", "flow", "ethernet", "ethernet", "myrinet", "constant-delay", "bus", "zero"]);
+    let model = draw.of(&[
+        "vct",
+        "vct",
+        "vct",
+        "wormhole",
+        "wormhole",
+        "flow",
+        "ethernet",
+        "ethernet",
+        "myrinet",
+        "constant-delay",
+        "bus",
+        "zero",
+    ]);
     words.set("network", model);
     let is_grid = draw.chance(0.55);
     let (topology, mut nodes) = match is_grid {
@@ -199,8 +212,19 @@ pub fn experiment(number: u64) -> Drawn {
 fn vct(draw: &mut Draw, words: &mut Words, is_grid: bool) {
     let routings: &[&str] = match is_grid {
         true => &[
-            "bubble:smart", "bubble:adaptive", "bubble:shortest", "bubble:random", "bubble:oblivious", "double:oblivious",
-            "double:adaptive", "dally:trc", "dally:basic", "dally:improved", "dally:adaptive", "direct:updown", "direct:shortest",
+            "bubble:smart",
+            "bubble:adaptive",
+            "bubble:shortest",
+            "bubble:random",
+            "bubble:oblivious",
+            "double:oblivious",
+            "double:adaptive",
+            "dally:trc",
+            "dally:basic",
+            "dally:improved",
+            "dally:adaptive",
+            "direct:updown",
+            "direct:shortest",
         ],
         false => &["graph:updown", "graph:shortest", "tree:adaptive", "tree:static", "minimal"],
     };
@@ -300,7 +324,21 @@ fn synthetic(draw: &mut Draw, words: &mut Words, nodes: usize) {
         false => &["hotspot(0.1,0)", "tornado", "randperm", "neighbor"],
     };
     words.maybe(draw, 0.4, "traffic", patterns);
-    words.maybe(draw, 0.5, "temporal", &["bernoulli", "poisson", "periodic", "cburst(4)", "markov(0.1,0.1)", "uniform-gaps", "reactive(0.3,1)", "request-reply"]);
+    words.maybe(
+        draw,
+        0.5,
+        "temporal",
+        &[
+            "bernoulli",
+            "poisson",
+            "periodic",
+            "cburst(4)",
+            "markov(0.1,0.1)",
+            "uniform-gaps",
+            "reactive(0.3,1)",
+            "request-reply",
+        ],
+    );
     words.maybe(draw, 0.4, "size", &["constant", "uniform(4,64)", "bimodal(4,64,0.2)", "discrete(1:0.5,100:0.5)"]);
     words.maybe(draw, 0.2, "source", &["throttled", "open"]);
 }
@@ -309,7 +347,16 @@ fn program(draw: &mut Draw, words: &mut Words, nodes: usize) {
     let tasks = 2 + draw.below(nodes.saturating_sub(1).max(1));
     let power = 1 << tasks.ilog2();
     let bytes = draw.decades(0.0, 5.0) as u64;
-    let kernel = draw.of(&["all-to-all", "all-reduce-ring", "butterfly", "bintree", "all-to-one", "n-bodies", "random-waves", "all-reduce"]);
+    let kernel = draw.of(&[
+        "all-to-all",
+        "all-reduce-ring",
+        "butterfly",
+        "bintree",
+        "all-to-one",
+        "n-bodies",
+        "random-waves",
+        "all-reduce",
+    ]);
     let tasks = if matches!(kernel, "butterfly" | "bintree") { power } else { tasks };
     words.set("kernel", format!("{kernel}:tasks={tasks},bytes={bytes}"));
     words.maybe(draw, 0.3, "placement", &["random", "shift:1"]);

@@ -121,7 +121,8 @@ fn words(line: &str) -> Vec<String> {
 pub fn runs(drawn: &Drawn, folder: &Path) -> Result<Result<Runs, String>, String> {
     fs::write(folder.join("net.txt"), GRAPH).map_err(|error| error.to_string())?;
     let far = drawn.nodes / 2;
-    fs::write(folder.join("one.csv"), format!("src,dst,bytes,start\n0,{far},64,0\n")).map_err(|error| error.to_string())?;
+    fs::write(folder.join("one.csv"), format!("src,dst,bytes,start\n0,{far},64,0\n"))
+        .map_err(|error| error.to_string())?;
     // The latency of the network, by one message across it.
     let mut probe = words("run --flows one.csv --format json -q");
     probe.extend(drawn.network.iter().cloned());
@@ -182,7 +183,8 @@ pub fn runs(drawn: &Drawn, folder: &Path) -> Result<Result<Runs, String>, String
     let rerun = if is_kept.code == Some(0) { give(folder, &words("rerun kept -q")) } else { is_kept };
     let model = drawn.network.get(1).map_or("", String::as_str);
     let has = |flag: &str| drawn.network.iter().chain(&drawn.traffic).any(|word| word == flag);
-    let observers: &[&str] = &["--link-loads", "--node-stats", "--flow-stats", "--message-stats", "--latency-histogram"];
+    let observers: &[&str] =
+        &["--link-loads", "--node-stats", "--flow-stats", "--message-stats", "--latency-histogram"];
     // What a model does not keep is refused, and left out.
     let mut flags = String::new();
     for flag in observers {
@@ -198,7 +200,12 @@ pub fn runs(drawn: &Drawn, folder: &Path) -> Result<Result<Runs, String>, String
             flags += &format!(" {flag}");
         }
     }
-    let is_uniform = !drawn.is_program && !has("--traffic") && !has("--temporal") && drawn.failure.is_none() && !has("--faults") && !has("--node-rate");
+    let is_uniform = !drawn.is_program
+        && !has("--traffic")
+        && !has("--temporal")
+        && drawn.failure.is_none()
+        && !has("--faults")
+        && !has("--node-rate");
     let bound = is_uniform.then(|| bound(folder, drawn)).flatten();
     Ok(Ok(Runs {
         base,
@@ -221,9 +228,16 @@ pub fn runs(drawn: &Drawn, folder: &Path) -> Result<Result<Runs, String>, String
 fn packets(drawn: &Drawn, probed: &Given, cycles: f64) -> f64 {
     let figures = probed.figures().unwrap_or_default();
     let number = |name: &str| figures.get(name).and_then(Value::as_f64);
-    let seconds = cycles * number("completion_seconds").unwrap_or(0.0) / number("completion_cycles").unwrap_or(1.0).max(1.0);
-    let value = |flag: &str| drawn.network.iter().position(|word| word == flag).and_then(|at| drawn.network.get(at + 1));
-    let rate = |word: &String| Some(word.trim_end_matches("b/s").trim_end_matches(['M', 'G']).parse::<f64>().ok()? * if word.contains('G') { 1e9 } else { 1e6 });
+    let seconds =
+        cycles * number("completion_seconds").unwrap_or(0.0) / number("completion_cycles").unwrap_or(1.0).max(1.0);
+    let value =
+        |flag: &str| drawn.network.iter().position(|word| word == flag).and_then(|at| drawn.network.get(at + 1));
+    let rate = |word: &String| {
+        Some(
+            word.trim_end_matches("b/s").trim_end_matches(['M', 'G']).parse::<f64>().ok()?
+                * if word.contains('G') { 1e9 } else { 1e6 },
+        )
+    };
     let of_nodes = match drawn.network.get(1).map_or("", String::as_str) {
         "ethernet" => seconds * value("--link-rate").and_then(rate).unwrap_or(1e9) / (8.0 * 1000.0),
         "flow" => seconds * value("--link-rate").and_then(rate).unwrap_or(1e10) / (8.0 * 64.0),

@@ -251,7 +251,8 @@ fn a_failed_point_does_not_stop_the_rest() {
     assert!(stderr.contains("bad.trc") && stderr.contains("1 of 2 points have results, 1 failed"), "{stderr}");
     assert_eq!(rows(&folder.path().join("traces")).len(), 1);
     // It is tried again; with other contents it would be another point.
-    let kept = fs::read_dir(folder.path().join("traces/inputs")).unwrap().map(|entry| entry.unwrap().path().join("bad.trc"));
+    let kept =
+        fs::read_dir(folder.path().join("traces/inputs")).unwrap().map(|entry| entry.unwrap().path().join("bad.trc"));
     let kept = kept.into_iter().find(|path| path.is_file()).unwrap();
     fs::copy(folder.path().join("good.trc"), kept).unwrap();
     let output = run(folder.path(), "sweep --resume -o traces");

@@ -282,7 +282,10 @@ impl Point {
     /// The experiment as a file in the folder of the point, two folders below that of the sweep.
     #[must_use]
     pub fn file(&self) -> String {
-        reworded(&self.experiment, |_, path| if path.is_relative() { Path::new("../..").join(path) } else { path.to_owned() })
+        reworded(
+            &self.experiment,
+            |_, path| if path.is_relative() { Path::new("../..").join(path) } else { path.to_owned() },
+        )
     }
 
     /// True if the input files of the experiment still have the contents of the time of planning.

@@ -24,7 +24,10 @@ fn a_folder_keeps_what_is_needed_to_run_it_again() {
     let kept = folder.path().join("results/one");
     let names: BTreeSet<String> =
         fs::read_dir(&kept).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    assert_eq!(names, ["SHA256SUMS", "experiment.toml", "inputs", "manifest.json", "result.json"].map(String::from).into());
+    assert_eq!(
+        names,
+        ["SHA256SUMS", "experiment.toml", "inputs", "manifest.json", "result.json"].map(String::from).into()
+    );
     let read = |name: &str| fs::read(kept.join(name)).unwrap();
     let result: Map<String, Value> = serde_json::from_slice(&read("result.json")).unwrap();
     assert_eq!(result, printed);
@@ -81,8 +84,11 @@ fn folders_can_be_sent_with_every_kind_of_input() {
     write("sub/index", "ranks/r0\nranks/r1\n");
     write("sub/ranks/r0", "0 init\n0 send 1 0 64\n0 finalize\n");
     write("sub/ranks/r1", "1 init\n1 recv 0 0 64\n1 finalize\n");
-    write("sub/jobs.toml", "[[job]]\nname = 'a'\ntrace = '../pair.trc'\n[[job]]\nname = 'b'\nkernel = 'all-to-all:tasks=2,bytes=64'\n");
-    let routes = run(&author, "routes --topology torus:4 --routing dor --network wormhole --vcs 2 -o routes.csv");
+    write(
+        "sub/jobs.toml",
+        "[[job]]\nname = 'a'\ntrace = '../pair.trc'\n[[job]]\nname = 'b'\nkernel = 'all-to-all:tasks=2,bytes=64'\n",
+    );
+    let routes = run(&author, "routes --topology torus:4 --routing dor -o routes.csv");
     done(&routes);
     let cases = [
         "--topology graph:net.txt --load 0.1 --cycles 500",
@@ -100,7 +106,8 @@ fn folders_can_be_sent_with_every_kind_of_input() {
     for (number, case) in cases.iter().enumerate() {
         let absolute = case.replace("--trace pair.trc", &format!("--trace {}", author.join("pair.trc").display()));
         done(&run(&author, &format!("run {absolute} -q -o run{number}")));
-        let result: Value = serde_json::from_slice(&fs::read(author.join(format!("run{number}/result.json"))).unwrap()).unwrap();
+        let result: Value =
+            serde_json::from_slice(&fs::read(author.join(format!("run{number}/result.json"))).unwrap()).unwrap();
         digests.push(result["digest"].clone());
         done(&run(&author, &format!("sweep {absolute} --seed 1,2 -q -o sweep{number}")));
     }
