@@ -371,7 +371,7 @@ fn with_classes(case: Case, draws: &[u64; 6]) -> Case {
         params
     };
     let is_possible = |bytes: u64| fsin_ethernet::check(&*topology, &with(bytes)).is_ok();
-    let (mut least, mut most) = (0, 1 << 38);
+    let (mut least, mut most) = (0_u64, 1 << 38);
     while has_buffer && most - least > 1 {
         let middle = least.midpoint(most);
         if is_possible(middle) { most = middle } else { least = middle }
