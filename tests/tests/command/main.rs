@@ -9,6 +9,7 @@ mod compact;
 mod damaged_files;
 mod every_key;
 mod exchange;
+mod explanations;
 mod fabrics;
 mod failures;
 mod flags;

@@ -303,7 +303,7 @@ impl<E: Events> Simulated<E> {
         if base.can_pause
             && may_wait
             && base.failure.is_none()
-            && base.hosts.messages.in_flight() > 0
+            && !base.hosts.messages.is_idle()
             && !self.0.is_moving()
         {
             self.0.base_mut().failure = self.find_deadlock();

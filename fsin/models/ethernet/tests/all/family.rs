@@ -60,7 +60,7 @@ fn run(network: &mut dyn Network) -> (u64, Vec<f64>) {
         network.inject(Message { id: 0, source: NodeId(source), destination, bytes: 5_000, class: 0 });
     }
     let mut notices = Notices::default();
-    while network.in_flight() > 0 {
+    while !network.is_idle() {
         network.advance(Cycle::NEVER, &mut notices).unwrap();
     }
     let settled = network.settled();
