@@ -38,7 +38,8 @@ fn said(result: &Value, list: &str) -> Vec<String> {
 
 /// The number behind a flag in a text.
 fn advised(text: &str, flag: &str) -> Vec<u64> {
-    let after = text.split(&format!("{flag} ")).skip(1);
+    let flag = format!("{flag} ");
+    let after = text.split(&flag).skip(1);
     after.filter_map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()).collect()
 }
 
