@@ -6,7 +6,8 @@ use std::sync::Arc;
 use fsin_core::capture::{Capture, Place};
 use fsin_core::failures::Failures;
 use fsin_core::family::{
-    Discipline, Ends, IdealTime, Key, Kind, ModelFamily, Need, NetworkSpec, Rates, Room, Units, Unloaded, Values, other_rates,
+    Discipline, Ends, IdealTime, Key, Kind, ModelFamily, Need, NetworkSpec, Rates, Room, Units, Unloaded, Values,
+    other_rates,
 };
 use fsin_core::network::Network;
 use fsin_core::parallel;
@@ -28,8 +29,8 @@ use crate::rules::wiring::{ROUTED, Wiring};
 use crate::switch::{self, MarkAt};
 use crate::wire::FrameBytes;
 use crate::{
-    CONTROLS, Ethernet, Forwarding, Params, SPREADS, Spread, Switching, TRANSPORTS, Transport, blocked_links, check, fast, host_rates,
-    reference, unused_links,
+    CONTROLS, Ethernet, Forwarding, Params, SPREADS, Spread, Switching, TRANSPORTS, Transport, blocked_links, check,
+    fast, host_rates, reference, unused_links,
 };
 
 /// Settings of the sliding window.
@@ -222,7 +223,7 @@ impl Spec {
             rto_min: values.span("rto-min")?,
             rto_max: values.span("rto-max")?,
             is_acked: values.choice("completion", &[(COMPLETIONS[0].name, false), (COMPLETIONS[1].name, true)])?
-                && transport.acknowledges(),
+                && (transport.acknowledges() || values.is_insisted("completion")),
             port_stats: values.parsed("port-stats")?,
             failures,
             seed: values.integer("seed")?,

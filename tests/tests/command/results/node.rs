@@ -62,6 +62,41 @@ fn flows_with_windows_on_an_idle_network_have_a_slowdown_of_one() {
     }
 }
 
+/// A flow that meets nothing has a slow-down of exactly 1, whatever its transport and its congestion control.
+#[test]
+fn a_flow_alone_has_a_slowdown_of_one_under_every_transport_and_congestion_control() {
+    let folder = tempfile::tempdir().unwrap();
+    let ecn = "ecn=step:100kB";
+    let with = [
+        "transport=oracle".to_owned(),
+        "transport=backoff".to_owned(),
+        "transport=none".to_owned(),
+        "transport=window".to_owned(),
+        "transport=window,cc=none".to_owned(),
+        format!("transport=window,cc=dctcp,{ecn}"),
+        format!("transport=window,cc=dctcp:reduction=at-once,ack-every=2,{ecn}"),
+        "transport=roce".to_owned(),
+        "transport=roce,in-flight=bdp,ack-every=3".to_owned(),
+        format!("transport=roce,cc=dcqcn,in-flight=bdp-scaled,{ecn}"),
+        format!("transport=roce,cc=dcqcn:preset=sigcomm2015,{ecn}"),
+        "transport=roce,cc=hpcc".to_owned(),
+        "transport=roce,cc=hpcc:int=exact,pause=pfc,buffer=32MB".to_owned(),
+    ];
+    for (bytes, start, mtu) in [("1", "3us", "1000"), ("64001", "1ms", "4096"), ("1MB", "17us", "1497")] {
+        let list = format!("src,dst,bytes,start\n1,6,{bytes},{start}\n");
+        fs::write(folder.path().join("alone.csv"), list).unwrap();
+        for settings in &with {
+            let line = format!(
+                "--network ethernet:forwarding=static,{settings} --topology fattree:4,2 --link-rate 100Gb/s --frames roce \
+                 --mtu {mtu} --flows alone.csv --message-stats"
+            );
+            let found = result(folder.path(), &line);
+            assert_eq!(found["message_slowdown_max"].as_f64(), Some(1.0), "{line}: {found}");
+            assert_eq!(found["messages_unfinished"].as_u64(), Some(0), "{line}");
+        }
+    }
+}
+
 /// The time of one flow through one switch to its acknowledgement, and HPCC's ideal time of it, by hand.
 #[test]
 fn acknowledged_flows_and_the_ideal_of_hpcc_follow_their_formulas() {

@@ -11,7 +11,7 @@ use fsin_core::network::{Injected, Notices};
 use fsin_core::topology::Topology;
 use fsin_ethernet::cc::{Control, STAMP_BYTES, Signal};
 use fsin_ethernet::switch::{Buffer, Pfc, Switch};
-use fsin_ethernet::{Ethernet, Forwarding, Frames, Params, Transport, TieOrder, fast, reference};
+use fsin_ethernet::{Ethernet, Forwarding, Frames, Params, TieOrder, Transport, fast, reference};
 use trgen::{Cycle, Message, NodeId};
 
 /// A row of a table: its columns by name.
@@ -28,7 +28,8 @@ pub(crate) fn rows(name: &str) -> Option<Vec<Row>> {
     };
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next()?.split(',').collect();
-    let row = |line: &str| names.iter().zip(line.split(',')).map(|(name, value)| ((*name).into(), value.into())).collect();
+    let row =
+        |line: &str| names.iter().zip(line.split(',')).map(|(name, value)| ((*name).into(), value.into())).collect();
     Some(lines.map(row).collect())
 }
 
@@ -130,7 +131,8 @@ fn times(network: &mut dyn Ethernet, case: &Row, flows: &[&Row]) -> Vec<u64> {
         while network.clock() < until && left > 0 {
             network.advance(until, &mut notices).unwrap();
             for delivery in notices.delivered.drain(..) {
-                let (id, start) = (delivery.message.id as usize, number(flows[delivery.message.id as usize], "start_ns"));
+                let (id, start) =
+                    (delivery.message.id as usize, number(flows[delivery.message.id as usize], "start_ns"));
                 times[id] = delivery.delivered.0 - 1_000 * start;
                 left -= 1;
             }
@@ -175,7 +177,8 @@ fn check(name: &str) {
             let figures = [("pause_frames", details.totals.pauses), ("frame_hops", details.frame_hops())];
             for (figure, value) in figures {
                 if value != number(case, figure) {
-                    wrong.push(format!("case {} engine {engine}: {figure} {value}, not {}", case["case"], case[figure]));
+                    wrong
+                        .push(format!("case {} engine {engine}: {figure} {value}, not {}", case["case"], case[figure]));
                 }
             }
             for (flow, time) in flows.iter().zip(found) {
