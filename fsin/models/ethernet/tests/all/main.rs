@@ -6,3 +6,4 @@ mod exact;
 mod failures;
 mod family;
 mod model;
+mod switches;
