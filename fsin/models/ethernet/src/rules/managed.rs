@@ -234,6 +234,17 @@ fn tell<P: Ports>(p: &mut P, port: usize, class: u8, is_off: bool) {
     send(p, port);
 }
 
+/// Renews a pause of the other end, unless a pause frame still waits.
+fn renew<P: Ports>(p: &mut P, port: usize, class: u8, epoch: u32) {
+    if !p.managed().queues[port].has_pause(class) {
+        return tell(p, port, class, true);
+    }
+    let (now, rate) = (p.now(), p.wiring().links[port].rate);
+    if let Some(lasts) = p.managed().pfc.and_then(|pfc| pfc.duration(rate)) {
+        p.set_timer(now.saturating_add(lasts / 2), port, class, Timer::Renew, epoch);
+    }
+}
+
 /// Puts a frame into the queue of an output, or sends it at once, or drops it.
 pub(crate) fn enqueue<P: Ports>(p: &mut P, output: usize, mut entry: P::Entry, notices: &mut Notices) {
     if p.is_dead(output) {
@@ -449,7 +460,7 @@ pub(crate) fn expire<P: Ports>(p: &mut P, port: usize, class: u8, timer: Timer, 
     match timer {
         Timer::Stop => take_effect(p, port, class, true),
         Timer::GoOn | Timer::Expire => take_effect(p, port, class, false),
-        Timer::Renew => tell(p, port, class, true),
+        Timer::Renew => renew(p, port, class, epoch),
         Timer::Watchdog => trip(p, port, class, notices),
     }
 }

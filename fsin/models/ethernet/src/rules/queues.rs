@@ -144,6 +144,11 @@ impl<T: Copy> Queues<T> {
         self.ready
     }
 
+    /// True if a pause frame waits for a class.
+    pub(crate) fn has_pause(&self, class: u8) -> bool {
+        self.pauses.iter().any(|&(of, _)| of == class)
+    }
+
     /// True if a pause frame waits that lets a class go on.
     pub(crate) fn has_resume(&self) -> bool {
         self.pauses.iter().any(|(_, is_off)| !is_off)

@@ -8,3 +8,4 @@ mod failures;
 mod family;
 mod model;
 mod steady;
+mod switches;
