@@ -264,7 +264,7 @@ impl<'a> Coupled<'a> {
                 }
             }
             if !std::mem::take(&mut self.generated) {
-                let idle = self.network.in_flight() == 0 && self.outbox.is_empty();
+                let idle = self.network.is_idle() && self.outbox.is_empty();
                 let due = match self.source.next() {
                     Next::At(cycle) => cycle <= now,
                     Next::Waiting if idle => {
@@ -283,8 +283,9 @@ impl<'a> Coupled<'a> {
                 }
             }
             if self.keep.any() {
+                let instant = self.network.instant(now);
                 for message in self.outbox.fresh() {
-                    self.network.recorder_mut().offered(now, message);
+                    self.network.recorder_mut().offered(instant, message);
                 }
             }
             let network = &mut *self.network;
@@ -312,10 +313,13 @@ impl<'a> Coupled<'a> {
                 self.source.dropped(now, &message);
             }
 
-            // A source that has just ended is still active in this cycle, which its clock reading counts.
+            // A source that has just ended is still active in this cycle, which its clock reading counts. In continuous time
+            // that takes none.
+            let is_continuous = self.network.instant(now) < now;
             let target = match self.source.next() {
                 Next::At(cycle) => cycle.max(now.next()).min(until),
-                Next::Waiting | Next::Done if self.network.in_flight() == 0 => now.next(),
+                Next::Done if is_continuous && self.network.is_idle() && self.outbox.is_empty() => now,
+                Next::Waiting | Next::Done if self.network.is_idle() => now.next(),
                 Next::Waiting | Next::Done => until,
             };
             let target = target.min(last);
@@ -340,7 +344,7 @@ impl<'a> Coupled<'a> {
             }
             advanced?;
             // It has made its steps. An empty network has no more to make.
-            if self.notices.is_empty() && self.network.clock() < target && self.network.in_flight() > 0 {
+            if self.notices.is_empty() && self.network.clock() < target && !self.network.is_idle() {
                 break;
             }
         }

@@ -128,6 +128,10 @@ impl Network for Recording<'_> {
         self.network.last()
     }
 
+    fn instant(&self, clock: Cycle) -> Cycle {
+        self.network.instant(clock)
+    }
+
     fn inject(&mut self, message: Message) -> Injected {
         self.offers.push((self.network.clock(), message));
         self.network.inject(message)
@@ -147,6 +151,14 @@ impl Network for Recording<'_> {
 
     fn in_flight(&self) -> u64 {
         self.network.in_flight()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.network.is_idle()
+    }
+
+    fn begin_measuring(&mut self) {
+        self.network.begin_measuring();
     }
 
     fn settled(&mut self) -> Settled<'_> {

@@ -81,15 +81,16 @@ pub(crate) fn message_times(experiment: &Experiment, details: &Details, stop: &A
 
 /// \[cycles\] Time of a message over an empty network; `None` if it does not arrive, or the user stops the run before.
 fn run_alone(network: &mut dyn Network, message: Message, is_acked: bool, stop: &AtomicBool) -> Option<u64> {
-    let offered = network.clock();
-    let until = Cycle(offered.0.saturating_add(LONGEST));
+    let start = network.clock();
+    let until = Cycle(start.0.saturating_add(LONGEST));
     if network.inject(message) != Injected::Accepted {
         return None;
     }
+    let offered = network.instant(start);
     let mut notices = Notices::default();
     let mut time = None;
     // What follows a delivery, such as an acknowledgement, must be over before the next message.
-    while network.clock() < until && (time.is_none() || network.in_flight() > 0) {
+    while network.clock() < until && (time.is_none() || !network.is_idle()) {
         network.advance(until, &mut notices).ok()?;
         if stop.load(Ordering::Relaxed) {
             return None;
@@ -99,10 +100,10 @@ fn run_alone(network: &mut dyn Network, message: Message, is_acked: bool, stop: 
         }
         let arrived = notices.delivered.iter().find(|delivery| delivery.message.id == message.id);
         time = time.or(arrived.map(|delivery| delivery.delivered.since(offered)));
-        if notices.is_empty() && network.in_flight() == 0 && time.is_none() {
+        if notices.is_empty() && network.is_idle() && time.is_none() {
             return None;
         }
     }
     // The network is empty when it is acknowledged.
-    if is_acked { time.map(|_| (network.clock() - 1).since(offered)) } else { time }
+    if is_acked { time.map(|_| network.instant(network.clock()).since(offered)) } else { time }
 }

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use fsin_core::family::{
-    Discipline, ForGuests, Key, Kind, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Units, Values,
+    Discipline, ForGuests, Key, Kind, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Units, Unloaded, Values,
 };
 use fsin_core::network::{Injected, Network, NetworkFailure, Notices, Settled};
 use fsin_core::stats::{Receipt, Recorder};
@@ -527,6 +527,16 @@ impl NetworkSpec for Delayed {
 
     fn units(&self) -> Units {
         self.units
+    }
+
+    fn unloaded(&self, phits: f64) -> Unloaded {
+        match self.rate {
+            None => Unloaded::unlimited(self.delay),
+            Some(links) => {
+                let bytes = (phits * f64::from(self.units.phit_bytes)).ceil() as u64;
+                Unloaded::shared(self.delay.saturating_add(links.time(bytes) / CYCLE_PS))
+            }
+        }
     }
 
     fn cycle(&self) -> Option<(u64, u64)> {

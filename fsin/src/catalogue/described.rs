@@ -68,7 +68,7 @@ pub fn described(kind: &Kind, member: &Member, notation: &dyn Notation) -> Value
                 "about": of_table(key.about),
                 "unit": key.unit,
                 "default": model.default_of(key.name).or(key.default),
-                "values": key.components.iter().map(|one| one.name).collect::<Vec<_>>(),
+                "values": key.named().iter().map(|(one, _)| one.name).collect::<Vec<_>>(),
             })
         });
         add("settings", json!(settings.collect::<Vec<_>>()));

@@ -26,7 +26,7 @@ use crate::topology::{Capacities, DeadLink, Port, Topology, node_name};
 pub use crate::topology::Ends;
 
 pub use carried::{Carried, topologies_with};
-pub use keys::{Heading, Is, Key, Kind, Need};
+pub use keys::{Heading, Is, Key, Kind, NamedTable, Need};
 pub use values::Values;
 
 /// A function from the values of settings to a checked specification.
@@ -291,6 +291,33 @@ pub struct Wire {
     pub gap_per_byte: Decimal,
 }
 
+/// What is known of a network before anything has been measured: what a verdict must not take for a backlog, and how
+/// long runs must be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unloaded {
+    /// \[cycles\] Latency of a message without load, between the endpoints that are farthest apart.
+    pub latency: u64,
+    /// \[cycles\] Time after which what is in a network that began empty no longer grows by what is on its way: the
+    /// latency, that of a detour, and the time in which windows of senders open.
+    pub settles: u64,
+    /// False if the network carries any load: nothing in it is shared.
+    pub is_limited: bool,
+}
+
+impl Unloaded {
+    /// A network of which packets take this time \[cycles\], or twice as long by a detour. Its links are shared.
+    #[must_use]
+    pub const fn shared(latency: u64) -> Self {
+        Self { latency, settles: latency.saturating_mul(2), is_limited: true }
+    }
+
+    /// A network whose messages all take this time \[cycles\], whatever the load.
+    #[must_use]
+    pub const fn unlimited(latency: u64) -> Self {
+        Self { latency, settles: latency, is_limited: false }
+    }
+}
+
 /// A network between live guests.
 pub struct ForGuests {
     /// The network.
@@ -356,6 +383,9 @@ pub trait NetworkSpec: fmt::Debug + Send + Sync {
 
     /// Units in which it counts.
     fn units(&self) -> Units;
+
+    /// What is known of the network before a run in which messages have a mean length of `phits`.
+    fn unloaded(&self, phits: f64) -> Unloaded;
 
     /// \[ps\] Length of a cycle as numerator and denominator; `None` if a cycle is the time of a phit on a link, whose
     /// rate is a setting of the run.

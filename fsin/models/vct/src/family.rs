@@ -6,12 +6,12 @@ use std::sync::Arc;
 use crate::routing::{Order, Routing};
 use fsin_core::failures::{Failures, LostPairs, Timetable, parts};
 use fsin_core::family::{
-    Discipline, Key, Kind, LinkRoom, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values,
+    Discipline, Key, Kind, LinkRoom, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Unloaded, Values,
     bandwidth_unused, narrow_links,
 };
 use fsin_core::network::Network;
 use fsin_core::parallel;
-use fsin_core::topology::{self, Faults, Port, Topology};
+use fsin_core::topology::{self, Faults, Port, Spans, Topology};
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
@@ -45,7 +45,7 @@ const KEYS: &[Key] = &[
     Key::of_network("injectors", "I", Kind::Integer, Some("1"), "", "injection queues of each node"),
     Key::of_network("injection", "MODE", Kind::Word, Some("shortest"), "", "injector of a new packet: shortest (the least occupied), dor, longest-path, ...; fsin list injections").naming(INJECTIONS),
     Key::of_network("inject", "parallel|serial", Kind::Word, Some("parallel"), "", "from source buffer to injection queue: whatever fits at once, or a phit per cycle"),
-    Key::of_network("interface", "serial|interleaved:N|per-port", Kind::Word, Some("serial"), "", "messages that an interface sends at a time: one; up to N to different destinations, packets in turn; or on each link those whose routes begin there; per-port in slices, tpu:..., if this, injectors and injection are absent"),
+    Key::of_network("interface", "serial|interleaved:N|per-port", Kind::Word, Some("serial"), "", "messages that an interface sends at a time: one; up to N to different destinations, packets in turn; or on each link those whose routes begin there; per-port in slices, tpu:..., if this, injectors and injection are absent. Of models without packets: per-destination, one of each source, destination and class; serial or serial:N, up to N of a node; at-once, all"),
     Key::of_network("consumption", "multiple|single|N", Kind::Word, Some("multiple"), "", "consumption ports: one for each queue, or one or N per node"),
     Key::of_network("arbitration", "MODE", Kind::Word, Some("rr"), "", "who gets a contended output: rr (round robin), fifo, longest, random, age, highest-vc").naming(ARBITRATIONS),
     Key::of_network("bubble", "B", Kind::Integer, Some("2"), "packets", "room that a packet must find, its own place included, where it enters a ring or, on a mesh, a row; 0: none, and a torus may deadlock"),
@@ -104,6 +104,14 @@ struct Spec {
     threads: usize,
     /// The setting to which dead links are due, with its value.
     cause: (&'static str, String),
+    /// True if the longest dimension is to come first.
+    is_long: bool,
+}
+
+/// True if the links of a direct network lead in other directions than the dimensions of its shape, whose lengths are
+/// known.
+fn has_own_steps(topology: &dyn Topology) -> bool {
+    topology.shape().dimensions != topology.geometry().sizes().len()
 }
 
 impl Spec {
@@ -137,7 +145,8 @@ impl Spec {
         let (engine, threads) = engine(values)?;
         let cause = if count > 0 { ("faults", count.to_string()) } else { ("fail", values.word("fail").to_owned()) };
         let at_first = Arc::clone(router.timetable.at_first().unwrap_or(&topology));
-        Ok(Self { topology, at_first, router, engine, threads, cause })
+        let is_long = values.is_set("order") && values.word("order") == "long";
+        Ok(Self { topology, at_first, router, engine, threads, cause, is_long })
     }
 }
 
@@ -172,6 +181,17 @@ impl NetworkSpec for Spec {
     fn units(&self) -> Units {
         let RouterParams { phit_bytes, packet_phits, .. } = *self.router;
         Units { phit_bytes, packet_phits, is_padded: true, capacity: 1.0 }
+    }
+
+    /// H hops of L phits take H (1 + delays) + L - 1.
+    fn unloaded(&self, phits: f64) -> Unloaded {
+        let (topology, delays) = (&*self.at_first, HopDelays::new(&self.router, &*self.at_first));
+        let hop = |node, port: Port| {
+            let there = topology.neighbour(node, port)?;
+            Some(1 + u64::from(delays.to(there.index(), port.index())))
+        };
+        let slowest = topology.switched().map_or(1, |network| network.longest_crossing());
+        Unloaded::shared(Spans::of(topology, hop).farthest() + (phits.max(1.0) * f64::from(slowest)) as u64)
     }
 
     fn rates(&self) -> Option<Rates> {
@@ -254,6 +274,16 @@ impl NetworkSpec for Spec {
         }
         let why = match self.topology.switched() {
             Some(_) => phrase!["with ", ["topology" => self.topology.spec()], ", whose switches do not inject"],
+            None if self.router.routing.follows().is_some() => {
+                phrase!["with ", ["routing" => routing], ", which has one path for each pair of nodes"]
+            }
+            None if self.is_long && has_own_steps(&*self.topology) => {
+                phrase![
+                    "with ",
+                    ["topology" => self.topology.spec()],
+                    ", whose links lead in directions that are no dimensions of its shape, so that none is the longest"
+                ]
+            }
             None if self.topology.shape().dimensions == 1 => {
                 phrase!["with ", ["topology" => self.topology.spec()], ", which has one dimension"]
             }
@@ -331,7 +361,10 @@ fn router(values: &dyn Values, topology: &dyn Topology) -> Result<RouterParams, 
         routes,
         order: match values.is_set("order") {
             true => {
-                let longest_first = Order::longest_first(topology.geometry().sizes());
+                let longest_first = match has_own_steps(topology) {
+                    true => Order::Dimension,
+                    false => Order::longest_first(topology.geometry().sizes()),
+                };
                 let orders = [("dim", Order::Dimension), ("dir", Order::Direction), ("long", longest_first)];
                 values.choice("order", &orders)?
             }

@@ -13,7 +13,7 @@ use fsin::family::{Ends, PHITS_PER_NODE_CYCLE, capacities};
 use fsin::route::Routers;
 use fsin::route::proof::Network as _;
 use fsin::surveyed::{check_size, surveyed_with};
-use fsin::topology::switched::{Delay, Destinations, LinkAttributes, Syntax, rewritten};
+use fsin::topology::switched::{Delay, Destinations, LinkAttributes, Syntax, network_of_text, rewritten};
 use fsin::topology::{self, Capacities, DeadLink, Port, Survey, Topology};
 use fsin::words::counted;
 use serde_json::{Map, Value, json};
@@ -58,20 +58,21 @@ pub(crate) fn topology(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let topology = &found.topology;
     check_size(&**topology).map_err(|(what, remedy)| Complaint::new(Exit::Usage, what, remedy))?;
     let text = match word("format") {
-        "dot" => topology::dot(&**topology, found.blocked.as_deref().unwrap_or_default()),
+        "dot" => readable("dot", topology::dot(&**topology, found.blocked.as_deref().unwrap_or_default()))?,
         syntax @ ("list" | "csv" | "node-link") => {
             let syntax = match syntax {
                 "list" => Syntax::List,
                 "csv" => Syntax::Csv,
                 _ => Syntax::NodeLink,
             };
-            rewritten(&topology::dot(&**topology, &[]), syntax).map_err(|refusal| {
+            let text = rewritten(&topology::dot(&**topology, &[]), syntax).map_err(|refusal| {
                 Complaint::new(
                     Exit::Usage,
                     format!("--format {}: {}", word("format"), refusal.what()),
                     refusal.remedy(),
                 )
-            })?
+            })?;
+            readable(word("format"), text)?
         }
         "svg" => picture::svg(&**topology, found.blocked.as_deref().unwrap_or_default(), &found.dead)?,
         "json" => format!("{:#}\n", Value::Object(figures(&found))),
@@ -79,6 +80,17 @@ pub(crate) fn topology(matches: &ArgMatches) -> Result<Exit, Complaint> {
     };
     Document::open(matches)?.print(&text)?;
     Ok(Exit::Done)
+}
+
+/// What is written in a form that `graph:FILE` reads must be read there.
+fn readable(format: &str, text: String) -> Result<String, Complaint> {
+    match network_of_text(&text, "graph:FILE".to_owned(), None) {
+        Ok(_) => Ok(text),
+        Err(refusal) => {
+            let what = format!("--format {format}: graph:FILE could not read it: {}", refusal.what());
+            Err(Complaint::new(Exit::Usage, what, "use --format json, or svg for a picture"))
+        }
+    }
 }
 
 /// A topology and its network.

@@ -50,7 +50,7 @@ fn flows_with_windows_on_an_idle_network_have_a_slowdown_of_one() {
     for mtu in [100, 1000, 1497, 4096, 9216] {
         for (frames, completion) in [("roce", "last-byte"), ("roce", "acked"), ("hpcc", "acked")] {
             let line = format!(
-                "--network ethernet:forwarding=static,recovery=window --topology fattree:4,2 --link-rate 10Gb/s --frames {frames} \
+                "--network ethernet:forwarding=static,transport=window --topology fattree:4,2 --link-rate 10Gb/s --frames {frames} \
                  --mtu {mtu} --flows idle.csv --message-stats --rto-initial 10ms --rto-min 10ms --completion {completion}"
             );
             let found = result(folder.path(), &line);
@@ -72,7 +72,7 @@ fn acknowledged_flows_and_the_ideal_of_hpcc_follow_their_formulas() {
         fs::write(folder.path().join("one.csv"), format!("src,dst,bytes,start\n0,1,{},0\n", 1000 * frames)).unwrap();
         let line = |completion: &str| {
             format!(
-                "--network ethernet:forwarding=static,recovery=window,window=100000000 --initial-window 100000 --topology star:2 \
+                "--network ethernet:forwarding=static,transport=window,window=100000000 --initial-window 100000 --topology star:2 \
                  --link-rate 100Gb/s --frames hpcc --flows one.csv --message-stats {completion}"
             )
         };
@@ -95,7 +95,7 @@ fn acknowledged_flows_and_the_ideal_of_hpcc_follow_their_formulas() {
         ("--network ethernet --topology star:4 --completion acked", "--completion"),
         ("--topology torus:4x4 --message-stats --ideal hpcc", "is the time of an acknowledged message"),
         (
-            "--network ethernet:forwarding=static,recovery=window --topology star:4 --message-stats --ideal hpcc",
+            "--network ethernet:forwarding=static,transport=window --topology star:4 --message-stats --ideal hpcc",
             "completion=acked",
         ),
         ("--topology torus:4x4 --ideal hpcc", "--message-stats"),
@@ -114,7 +114,7 @@ fn equal_senders_have_equal_shares() {
     fs::write(folder.path().join("four.csv"), format!("src,dst,bytes,start\n{rows}")).unwrap();
     for queue in [8, 20, 64] {
         let line = format!(
-            "--network ethernet:forwarding=static,recovery=none,port-queue={queue} --topology star:5 --flows four.csv --flow-stats"
+            "--network ethernet:forwarding=static,transport=none,port-queue={queue} --topology star:5 --flows four.csv --flow-stats"
         );
         let found = result(folder.path(), &line);
         assert!(found["failure"].is_null() && found["complete"] == true, "{found}");

@@ -1,8 +1,10 @@
 //! The Ethernet model from outside.
 
 mod common;
+mod data_centre;
 mod engines_agree;
 mod exact;
 mod failures;
 mod family;
 mod model;
+mod steady;

@@ -20,6 +20,7 @@ use trgen::trace::placement;
 use trgen::trace::slow::Slow;
 use trgen::units;
 
+use super::shared;
 use crate::cli::live::guest::span;
 use crate::cli::live::serve;
 use crate::cli::live::serve::model::Model;
@@ -28,8 +29,6 @@ use crate::cli::{Complaint, Exit, key_flags};
 
 /// \[messages\] Largest number of messages of one rank that have not left its node.
 const WINDOW: u32 = 1 << 20;
-/// \[bytes\] Largest sum of the payloads of all messages in flight.
-const PAYLOAD_LIMIT: u64 = 2 << 30;
 /// How long a rank may compute between two calls. It can be long, because the end of a rank is detected by its closed
 /// connection.
 const STALL: Duration = Duration::from_secs(7 * 86_400);
@@ -428,7 +427,7 @@ pub(super) fn rules(
         lost: LostGuest::Abort,
         warn: WARN,
         hold: serve::flags::guest_limit(matches).unwrap_or(STALL),
-        payload_limit: PAYLOAD_LIMIT,
+        payload_limit: shared::room(),
         stop,
         warm_up: WarmUp::None,
         region: None,

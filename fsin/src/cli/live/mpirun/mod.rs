@@ -29,6 +29,7 @@ mod program;
 mod ranks;
 mod recording;
 mod reports;
+mod shared;
 mod sync;
 mod timeline;
 

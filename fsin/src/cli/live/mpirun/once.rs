@@ -23,6 +23,7 @@ use super::launcher::Launcher;
 use super::library::{self, Folder};
 use super::ranks::{Forward, Launch, Ranks};
 use super::reports::{self, Report, Unusable};
+use super::shared::Shared;
 use super::{flags, sync};
 use crate::cli::live::descriptors;
 use crate::cli::live::serve::model::{Model, model};
@@ -180,6 +181,8 @@ pub(super) fn run(
     }
     let endpoint = Endpoint::bind(listen, launcher.as_ref().and_then(Launcher::token)).map_err(refused)?;
     let bound = endpoint.address().map_err(|error| refused(error.into()))?;
+    // A capture has the data of messages, which pass through this process then. Ranks elsewhere share no memory.
+    let shared = (launcher.is_none() && watch.capture.is_none()).then(Shared::create).flatten();
     let program: Vec<OsString> = matches.get_many("program").map(|words| words.cloned().collect()).unwrap_or_default();
     let mut ranks = Ranks::start(&Launch {
         launcher: launcher.as_ref(),
@@ -192,6 +195,7 @@ pub(super) fn run(
         buffered: matches.get_one::<u64>("buffered").copied().unwrap_or(0),
         rendezvous,
         clock_read,
+        shared: shared.as_ref().map(Shared::location),
         deterministic: synchronisation.is_some_and(|used| used.protocol == Protocol::Deterministic),
         realtime: rules.terms.mode == Mode::Realtime,
         records,

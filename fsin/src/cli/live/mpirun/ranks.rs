@@ -38,6 +38,8 @@ pub(super) struct Launch<'a> {
     pub(super) rendezvous: u64,
     /// \[ps\] Virtual time that a reading of a clock takes.
     pub(super) clock_read: u64,
+    /// The memory that ranks share: where it is, and how much may be in use.
+    pub(super) shared: Option<String>,
     /// True with `--sync deterministic`.
     pub(super) deterministic: bool,
     /// True with `--mode realtime`.
@@ -135,6 +137,7 @@ impl Launch<'_> {
             ("FSIN_MPI_RENDEZVOUS", self.rendezvous.to_string()),
             ("FSIN_MPI_CLOCK_READ", self.clock_read.to_string()),
         ];
+        all.extend(self.shared.iter().map(|location| ("FSIN_MPI_SHARED", location.clone())));
         let switches = self.switches().into_iter().filter(|(.., is_on)| *is_on);
         all.extend(switches.map(|(name, value, _)| (name, value.to_owned())));
         all
@@ -211,6 +214,9 @@ impl Ranks {
                 // A variable of the user's environment must not switch on what the command line does not.
                 for (name, ..) in launch.switches().into_iter().filter(|(.., is_on)| !is_on) {
                     command.env_remove(name);
+                }
+                if launch.shared.is_none() {
+                    command.env_remove("FSIN_MPI_SHARED");
                 }
             }
             let (stdout, stderr) = launch.output.pipes();
