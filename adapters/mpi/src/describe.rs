@@ -20,7 +20,7 @@ fn tagged(tag: i64) -> String {
 
 /// Describes what a request waits for.
 fn request(comms: &Comms, requests: &Requests, handle: c_int) -> Option<String> {
-    match &requests.get(handle)?.what {
+    match &requests.get(requests.actual(handle))?.what {
         What::Receive { from, tag, context, .. } => Some(message(comms, *from, *tag, *context)),
         What::Send { to, tag, context, synchronous: true, .. } => {
             let comm = comms.title_of(*context);

@@ -79,7 +79,8 @@ fn more_than_two_gibibytes_are_on_their_way() {
     let Some(program) = program_with("leaves.c", &["-pthread".to_owned()]) else { return };
     let needed = 5_u64 << 30;
     let available = std::fs::read_to_string("/proc/meminfo").ok().and_then(|all| {
-        let line = all.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?.trim().strip_suffix(" kB")?.parse::<u64>();
+        let line =
+            all.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?.trim().strip_suffix(" kB")?.parse::<u64>();
         line.ok().map(|kib| kib << 10)
     });
     if available.is_none_or(|available| available < needed) {
@@ -92,12 +93,16 @@ fn more_than_two_gibibytes_are_on_their_way() {
 fn a_limit_of_what_is_on_its_way_is_named() {
     let Some(program) = program_with("leaves.c", &["-pthread".to_owned()]) else { return };
     // No rank may hold as much: the first message that exceeds it is refused, not the process ended by the system.
-    let mut command = program.shell(&format!("-n 2 {NETWORK}"), "FSIN_MPI_SHARED=1000000:${FSIN_MPI_SHARED#*:} exec \"$0\" flight 4 400000");
+    let mut command = program
+        .shell(&format!("-n 2 {NETWORK}"), "FSIN_MPI_SHARED=1000000:${FSIN_MPI_SHARED#*:} exec \"$0\" flight 4 400000");
     command.arg(program.path());
     let output = command.output().unwrap();
     let (_, errors) = said(&output);
     assert_eq!(output.status.code(), Some(1), "{errors}");
-    assert!(errors.contains("messages on their way hold 800000 bytes") && errors.contains("memory for 1000000"), "{errors}");
+    assert!(
+        errors.contains("messages on their way hold 800000 bytes") && errors.contains("memory for 1000000"),
+        "{errors}"
+    );
     assert!(!errors.contains("signal 13"), "{errors}");
 }
 
@@ -160,9 +165,18 @@ fn command_lines_of_other_launchers_are_read_or_refused_with_advice() {
     assert!(output.status.success(), "{errors}");
     let mut lines: Vec<&str> = out.lines().filter(|line| line.starts_with("rank")).collect();
     lines.sort_unstable();
-    let wanted = ["0 of 6, part 0, a", "1 of 6, part 0, a", "2 of 6, part 1, b", "3 of 6, part 1, b", "4 of 6, part 1, b", "5 of 6, part 2, c"];
+    let wanted = [
+        "0 of 6, part 0, a",
+        "1 of 6, part 0, a",
+        "2 of 6, part 1, b",
+        "3 of 6, part 1, b",
+        "4 of 6, part 1, b",
+        "5 of 6, part 2, c",
+    ];
     assert_eq!(lines, wanted.map(|rest| format!("rank {rest}")));
-    for (flag, word) in [("--hostfile hosts", "--placement"), ("-hosts a,b", "--launcher"), ("-ppn 2", "--ranks-per-node")] {
+    for (flag, word) in
+        [("--hostfile hosts", "--placement"), ("-hosts a,b", "--launcher"), ("-ppn 2", "--ranks-per-node")]
+    {
         let output = run(format!("mpirun -n 2 {flag} {own}"));
         let (_, errors) = said(&output);
         assert_eq!(output.status.code(), Some(2), "{errors}");
