@@ -2,7 +2,8 @@
 //! experiments relative to it. Such a folder can be moved, or sent to another person, and run again there.
 //!
 //! HASH is the beginning of the SHA-256 of the file, or, of files that belong together, of the list of their names and
-//! hashes. Files that name others (an index of a trace, a file of jobs) are kept with those, in the same places relative to
+//! hashes. Files that name others (an index of a trace, a file of jobs) are kept with those, in the same places
+//! relative to
 //! each other.
 //!
 //! Decision: docs/decisions/0370-folders-to-send.md.
@@ -104,7 +105,8 @@ impl Carried {
         Ok(())
     }
 
-    /// A result without the name and the folders of the machine that made it: inputs by the names that they have with the
+    /// A result without the name and the folders of the machine that made it: inputs by the names that they have
+    /// with the
     /// results, other files by their last component.
     pub fn rename(&self, result: &mut RunResult) {
         rename(result, |path| self.known(path));
@@ -142,7 +144,8 @@ impl Carried {
     }
 }
 
-/// A result without the name and the folders of the machine that made it, as [`Carried::rename`]: `known` tells the names of
+/// A result without the name and the folders of the machine that made it, as [`Carried::rename`]: `known` tells the
+/// names of
 /// inputs.
 pub(crate) fn rename(result: &mut RunResult, known: impl Fn(&Path) -> Option<PathBuf>) {
     bare_texts(result);
@@ -155,7 +158,8 @@ pub(crate) fn rename(result: &mut RunResult, known: impl Fn(&Path) -> Option<Pat
     rename_manifest(&mut result.manifest, &known);
 }
 
-/// Names input files by their last components in warnings, notes and failures, so that these do not depend on where the files
+/// Names input files by their last components in warnings, notes and failures, so that these do not depend on where
+/// the files
 /// are.
 pub fn bare_texts(result: &mut RunResult) {
     let mut paths: Vec<(String, String)> = Vec::new();
@@ -262,7 +266,8 @@ fn of_trace(inputs: &mut Inputs, path: &Path) -> Vec<Input> {
     }
 }
 
-/// The name of a path whose files are these, and the files by their names. An error if it cannot be kept, with the reason if
+/// The name of a path whose files are these, and the files by their names. An error if it cannot be kept, with the
+/// reason if
 /// that is to be told.
 fn bundle(path: &Path, files: &[Input]) -> Result<(PathBuf, HashMap<PathBuf, Copied>), Option<String>> {
     if files.is_empty() {

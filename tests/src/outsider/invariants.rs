@@ -154,7 +154,8 @@ fn more_than_bound(runs: &Runs, figures: &Map<String, Value>) -> Option<String> 
 /// A message never takes less than alone, a packet never less than its hops and its length.
 fn too_early(runs: &Runs, figures: &Map<String, Value>) -> Option<String> {
     let network = figures.get("experiment").and_then(|experiment| experiment.get("network")?.as_str()).unwrap_or("vct");
-    // Where a message alone has one time. In the other models it depends on what went before: on ticks and beats, tables that
+    // Where a message alone has one time. In the other models it depends on what went before: on ticks and beats,
+    // tables that
     // switches have learned, errors that are drawn, and which of several paths it takes.
     let is_exact = ["vct", "bus", "constant-delay", "zero"].iter().any(|model| network.starts_with(model));
     let observed = runs.observed.figures().filter(|_| is_exact).unwrap_or_default();

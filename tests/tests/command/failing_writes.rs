@@ -1,4 +1,5 @@
-//! A disk that is full, and memory that is used up, at any moment: what a command keeps is whole or absent, and a sweep goes on where
+//! A disk that is full, and memory that is used up, at any moment: what a command keeps is whole or absent, and a
+//! sweep goes on where
 //! it was stopped.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
