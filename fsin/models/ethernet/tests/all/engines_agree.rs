@@ -104,6 +104,8 @@ prop_compose! {
                 _ => Interface::Serial,
             },
             rto_initial: rto * US, rto_min: rto * US, rto_max: 64 * rto * US,
+            // A class of control frames takes ports with classes, which are drawn below.
+            acks_in_control: (transport == Transport::Roce).then_some(false),
             ..base
         };
         Case { topology: PLACES[topology], params, rounds, gap, bytes, seed }
