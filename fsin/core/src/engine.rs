@@ -8,7 +8,9 @@ use trgen::recurrence::State;
 use trgen::{Cycle, Message, NodeId};
 
 use crate::messages::Messages;
-use crate::network::{Figures, Injected, Measure, Network, NetworkFailure, Notices, PortFigures, QueueFigures, STEPS, Settled};
+use crate::network::{
+    Figures, Injected, Measure, Network, NetworkFailure, Notices, PortFigures, QueueFigures, STEPS, Settled,
+};
 use crate::stats::Recorder;
 use crate::view::{Occupancy, View};
 

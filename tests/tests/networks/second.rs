@@ -523,7 +523,10 @@ fn routers_on(
         function.hops(&at, &mut ByKey(key), |hop| hops.push(hop));
         let hop = hops.get(key as usize % hops.len().max(1)).ok_or_else(|| format!("no hop at {at:?}"))?;
         let next = topology.neighbour(NodeId::at(at.here + first), Port(hop.port));
-        let next = next.map(|next| next.index()).filter(|&next| next >= first).ok_or_else(|| format!("no router at {at:?}"))?;
+        let next = next
+            .map(|next| next.index())
+            .filter(|&next| next >= first)
+            .ok_or_else(|| format!("no router at {at:?}"))?;
         let phase = function.hop(&at, next - first, &mut ByKey(key));
         at = Visit { here: next - first, phase, ..at };
         passed += 1;
@@ -559,7 +562,10 @@ fn l4_every_routing_at_three_sizes() {
                             let is_shortest = links == distances[to] as usize;
                             let must = SHORTEST.contains(&name) || name == "minimal" && !spec.starts_with("dragonfly");
                             if must && !is_shortest || links < distances[to] as usize {
-                                wrong.push(format!("{name} on {spec} from {from} to {to}: {links}, not {}", distances[to]));
+                                wrong.push(format!(
+                                    "{name} on {spec} from {from} to {to}: {links}, not {}",
+                                    distances[to]
+                                ));
                             }
                         }
                         Err(what) => wrong.push(format!("{name} on {spec} from {from} to {to}: {what}")),

@@ -78,7 +78,9 @@ const SECOND: &[(&str, &str, [&str; 3], Formula)] = &[
         (Some(2 * turns(&n[..3])), 2 * (n[0] * n[1] * n[2] - 1) * VECTOR)
     }),
     ("all-gather-ring", "tasks={},bytes=5040", ["5", "7", "9"], |n| alike(n[0] * (n[0] - 1), VECTOR / n[0])),
-    ("all-gather-doubling", "tasks={},bytes=5040", ["4", "8", "16"], |n| (Some(n[0] * log2(n[0])), (n[0] - 1) * VECTOR)),
+    ("all-gather-doubling", "tasks={},bytes=5040", ["4", "8", "16"], |n| {
+        (Some(n[0] * log2(n[0])), (n[0] - 1) * VECTOR)
+    }),
     ("all-gather-torus2d", "grid={},bytes=5040", ["5x7", "3x4", "2x9"], |n| {
         (Some(turns(&n[..2])), (n[0] * n[1] - 1) * VECTOR)
     }),
@@ -86,7 +88,9 @@ const SECOND: &[(&str, &str, [&str; 3], Formula)] = &[
         (Some(turns(&n[..3])), (n[0] * n[1] * n[2] - 1) * VECTOR)
     }),
     ("reduce-scatter-ring", "tasks={},bytes=5040", ["5", "7", "9"], |n| alike(n[0] * (n[0] - 1), VECTOR / n[0])),
-    ("reduce-scatter-halving", "tasks={},bytes=5040", ["4", "8", "16"], |n| (Some(n[0] * log2(n[0])), (n[0] - 1) * VECTOR)),
+    ("reduce-scatter-halving", "tasks={},bytes=5040", ["4", "8", "16"], |n| {
+        (Some(n[0] * log2(n[0])), (n[0] - 1) * VECTOR)
+    }),
     ("reduce-scatter-torus2d", "grid={},bytes=5040", ["5x7", "3x4", "2x9"], |n| {
         (Some(turns(&n[..2])), (n[0] * n[1] - 1) * VECTOR)
     }),
@@ -103,7 +107,9 @@ const SECOND: &[(&str, &str, [&str; 3], Formula)] = &[
     ("all-reduce", "tasks={},bytes=10080,algorithm=bidirectional-ring", ["5", "7", "9"], |n| {
         (None, 2 * (n[0] - 1) * 2 * VECTOR)
     }),
-    ("reduce-scatter", "tasks={},bytes=5040,algorithm=ring", ["5", "7", "9"], |n| alike(n[0] * (n[0] - 1), VECTOR / n[0])),
+    ("reduce-scatter", "tasks={},bytes=5040,algorithm=ring", ["5", "7", "9"], |n| {
+        alike(n[0] * (n[0] - 1), VECTOR / n[0])
+    }),
     ("all-gather", "tasks={},bytes=5040,algorithm=ring", ["5", "7", "9"], |n| alike(n[0] * (n[0] - 1), VECTOR / n[0])),
     ("broadcast", "tasks={},bytes=5040", ["5", "7", "9"], |n| alike(n[0] - 1, VECTOR)),
     ("broadcast-tree", "tasks={},bytes=5040", ["5", "7", "9"], |n| alike(n[0] - 1, VECTOR)),
@@ -177,7 +183,9 @@ fn l4_every_kernel_at_three_sizes() {
                 let (messages, bytes) = sent.values().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
                 let (expected, expected_bytes) = formula(&numbers);
                 if expected.is_some_and(|expected| expected != messages) || bytes != expected_bytes {
-                    wrong.push(format!("{name}:{words}: {messages} with {bytes}, not {expected:?} with {expected_bytes}"));
+                    wrong.push(format!(
+                        "{name}:{words}: {messages} with {bytes}, not {expected:?} with {expected_bytes}"
+                    ));
                 }
                 assert!(sent.keys().all(|(from, to)| from != to), "{name}:{words}");
             }
@@ -191,7 +199,8 @@ fn l4_kernels_of_matrices() {
     let folder = tempfile::tempdir().unwrap();
     for tasks in [5usize, 7, 9] {
         // Results come back from the experts: as many bytes each way.
-        let sent_by = sent(&program(&format!("moe:ranks={tasks},tokens={},bytes=16,experts={tasks},topk=2", tasks * 100)));
+        let sent_by =
+            sent(&program(&format!("moe:ranks={tasks},tokens={},bytes=16,experts={tasks},topk=2", tasks * 100)));
         for (&(from, to), &(_, bytes)) in &sent_by {
             let back = sent_by.get(&(to, from)).map(|&(_, bytes)| bytes);
             assert!(back == Some(bytes) && bytes % 16 == 0, "{from} to {to}: {bytes}, back {back:?}");

@@ -18,8 +18,8 @@ use super::manifest::Manifest;
 use super::of_collectives::CollectiveTimes;
 use super::of_details::{FlowRow, LatencyBin, MessageClass, NodeRow};
 use super::rows::{
-    Batch, BufferRow, ClassRow, CompletionBounds, FailureReport, GuestRow, JobRow, MachineRow, ModelFigure, PhaseRow, PortRow, RankRow,
-    RunningDigest, ShotRow, TaskRow, WarningKind,
+    Batch, BufferRow, ClassRow, CompletionBounds, FailureReport, GuestRow, JobRow, MachineRow, ModelFigure, PhaseRow,
+    PortRow, RankRow, RunningDigest, ShotRow, TaskRow, WarningKind,
 };
 use super::serial::Written;
 

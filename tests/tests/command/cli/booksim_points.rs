@@ -60,7 +60,8 @@ const REFUSED: [(&str, &str); 29] = [
 ];
 
 /// Rows that are read and miss a limit, with what is known of it.
-const KNOWN: [(&str, &str); 1] = [("onoff-r1", "mean latency of five seeds 2.2 % above BookSim's, for reasons not found yet")];
+const KNOWN: [(&str, &str); 1] =
+    [("onoff-r1", "mean latency of five seeds 2.2 % above BookSim's, for reasons not found yet")];
 
 /// Every row of the table: the figures of BookSim, or a refusal that names the statement.
 #[test]

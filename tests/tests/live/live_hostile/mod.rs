@@ -236,7 +236,8 @@ fn times_that_are_none_false_counts_and_messages_that_nobody_could_read_end_a_gu
             notify: false,
             size: 4096,
             cookie: 0,
-            unmodelled: false, identified: None,
+            unmodelled: false,
+            identified: None,
             payload: Bytes::from(vec![7; carried]),
         })
     };

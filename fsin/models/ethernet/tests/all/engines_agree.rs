@@ -15,8 +15,10 @@ use fsin_core::stats::{Counts, Moments, Recorder};
 use fsin_core::topology::{self, Port, Topology};
 use fsin_core::view::Occupancy;
 use fsin_ethernet::capture::{Capture, Captured, Direction};
-use fsin_ethernet::{Ethernet, Forwarding, Frames, Params, PortStats, Spread, Switching, TieOrder, Transport, fast, reference};
 use fsin_ethernet::switch::{Buffer, MarkAt, MarkRule, Marking, Pfc, Schedule, Service, Switch, Thresholds};
+use fsin_ethernet::{
+    Ethernet, Forwarding, Frames, Params, PortStats, Spread, Switching, TieOrder, Transport, fast, reference,
+};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use trgen::rng::{Purpose, stream};

@@ -11,7 +11,9 @@ use fsin_core::stats::Moments;
 use fsin_core::topology;
 use fsin_core::view::Occupancy;
 use fsin_ethernet::capture::{Capture, Captured, Content, Direction};
-use fsin_ethernet::{Ethernet, Forwarding, Frames, Params, Spread, Switching, TieOrder, Transport, blocked_links, check};
+use fsin_ethernet::{
+    Ethernet, Forwarding, Frames, Params, Spread, Switching, TieOrder, Transport, blocked_links, check,
+};
 use proptest::prelude::*;
 use trgen::catalog::ErrorKind;
 use trgen::{Cycle, NodeId};
@@ -319,7 +321,10 @@ fn addresses_are_learnt_and_age() {
 fn flows_are_spread_by_their_hash() {
     let topology = topology::parse("fattree:4,2", 2).unwrap();
     for (ecmp, most) in [(false, 1), (true, 4)] {
-        for mut network in engines(&*topology, &Params { spread: if ecmp { Spread::ECMP } else { Spread::ONE }, ..fixed(Transport::Oracle) }) {
+        for mut network in engines(
+            &*topology,
+            &Params { spread: if ecmp { Spread::ECMP } else { Spread::ONE }, ..fixed(Transport::Oracle) },
+        ) {
             network.observe();
             for destination in 4..16 {
                 for source in 0..4 {
