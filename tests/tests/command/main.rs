@@ -13,6 +13,7 @@ mod fabrics;
 mod failures;
 mod flags;
 mod flow;
+mod corpus;
 mod formats;
 mod honest;
 mod jobs;

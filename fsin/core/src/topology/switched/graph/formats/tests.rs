@@ -19,20 +19,20 @@ fn refused(text: &str) -> SpecError {
 const OWN: &str = "H0 west rate 10Gb/s\nH1 east rate 10Gb/s\nwest east rate 40Gb/s delay 4us\n";
 
 /// As networkx 3.6 writes it.
-const GML: &str = "graph [\n  node [\n    id 0\n    label \"H0\"\n  ]\n  node [\n    id 1\n    label \"west\"\n    pos \"1,2\"\n  ]\n  \
-node [\n    id 2\n    label \"H1\"\n  ]\n  node [\n    id 3\n    label \"east\"\n  ]\n  edge [\n    source 0\n    target 1\n    capacity \
+const GML: &str = "graph [\n  node [\n    id 0\n    label \"H0\" kind \"host\"\n  ]\n  node [\n    id 1\n    label \"west\"\n    pos \"1,2\"\n  ]\n  \
+node [\n    id 2\n    label \"H1\" kind \"host\"\n  ]\n  node [\n    id 3\n    label \"east\"\n  ]\n  edge [\n    source 0\n    target 1\n    capacity \
 \"10Gb/s\"\n  ]\n  edge [\n    source 2\n    target 3\n    capacity \"10Gb/s\"\n  ]\n  edge [\n    source 1\n    target 3\n    capacity \
 \"40Gb/s\"\n    delay \"4us\"\n  ]\n]\n";
 const GRAPHML: &str = "<?xml version='1.0' encoding='utf-8'?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n  \
-<key id=\"d2\" for=\"edge\" attr.name=\"delay\" attr.type=\"string\" />\n  \
+<key id=\"d3\" for=\"node\" attr.name=\"type\" /><key id=\"d2\" for=\"edge\" attr.name=\"delay\" attr.type=\"string\" />\n  \
 <key id=\"d1\" for=\"edge\" attr.name=\"capacity\" attr.type=\"string\" />\n  \
-<graph edgedefault=\"undirected\">\n    <node id=\"H0\" />\n    <node id=\"west\" />\n    <node id=\"H1\" />\n    <node id=\"east\" />\n    \
+<graph edgedefault=\"undirected\">\n    <node id=\"H0\"><data key=\"d3\">host</data></node>\n    <node id=\"west\" />\n    <node id=\"H1\"><data key=\"d3\">host</data></node>\n    <node id=\"east\" />\n    \
 <edge source=\"H0\" target=\"west\">\n      <data key=\"d1\">10Gb/s</data>\n    </edge>\n    \
 <edge source=\"H1\" target=\"east\">\n      <data key=\"d1\">10Gb/s</data>\n    </edge>\n    \
 <edge source=\"west\" target=\"east\">\n      <data key=\"d1\">40Gb/s</data>\n      <data key=\"d2\">4us</data>\n    </edge>\n  \
 </graph>\n</graphml>\n";
-const JSON: &str = "{\"directed\": false, \"multigraph\": false, \"graph\": {}, \"nodes\": [{\"id\": \"H0\"}, {\"id\": \"west\"}, \
-{\"id\": \"H1\"}, {\"id\": \"east\"}],\n\"edges\": [{\"capacity\": \"10Gb/s\", \"source\": \"H0\", \"target\": \"west\"},\n\
+const JSON: &str = "{\"directed\": false, \"multigraph\": false, \"graph\": {}, \"nodes\": [{\"id\": \"H0\", \"kind\": \"host\"}, {\"id\": \"west\"}, \
+{\"id\": \"H1\", \"kind\": \"host\"}, {\"id\": \"east\"}],\n\"edges\": [{\"capacity\": \"10Gb/s\", \"source\": \"H0\", \"target\": \"west\"},\n\
 {\"capacity\": \"10Gb/s\", \"source\": \"H1\", \"target\": \"east\"},\n\
 {\"capacity\": \"40Gb/s\", \"delay\": \"4us\", \"source\": \"west\", \"target\": \"east\"}]}";
 const EDGES: &str = "H0 west {'capacity': '10Gb/s'}\nH1 east {'capacity': '10Gb/s'}\nwest east {'capacity': '40Gb/s', 'delay': '4us'}\n";
@@ -71,7 +71,15 @@ fn members_of_json_stand_in_any_order() {
 #[test]
 fn one_network_in_every_format() {
     let expected = facts(&read(OWN));
-    for text in [GML, GRAPHML, JSON, EDGES, CSV, &JSON.replace("\"edges\"", "\"links\"")] {
+    let kinds =
+        "source,target,rate,delay,source_kind\nH0,west,10Gb/s,,host\nH1,east,10Gb/s,,host\nwest,east,40Gb/s,4us,\n";
+    for text in [GML, GRAPHML, JSON, kinds, &JSON.replace("\"edges\"", "\"links\"")] {
+        assert_eq!(facts(&read(text)), expected, "{text}");
+    }
+    // What says nothing of kinds has labels, and each node is a switch with an endpoint.
+    let switches = "H0 kind switch\nwest kind switch\nH1 kind switch\neast kind switch\n";
+    let expected = facts(&read(&format!("{switches}{OWN}")));
+    for text in [EDGES, CSV] {
         assert_eq!(facts(&read(text)), expected, "{text}");
     }
     for separator in [";", "\t"] {
@@ -154,7 +162,7 @@ fn faults_name_their_line_and_a_remedy() {
         (CSV, "H0,west,10Gb/s,", "H0,west", "line 2", ""),
         (CSV, "source,target,rate,delay\nH0,west", "u,v,rate,delay\nu,west", "line 2", "name of a column"),
         (CSV, "rate,delay", "rate,", "line 1", "no name"),
-        (CSV, "source,target,rate,delay", "<gexf>", "line 1", "GEXF"),
+        (CSV, "source,target,rate,delay", "<gexf>", "", "GEXF"),
         (OWN, "west east", "west east 7", "line 3", "attribute"),
         (OWN, "rate 10Gb/s\nH1", "rat 10Gb/s\nH1", "line 1", "rat=10Gb/s"),
         (DOT, "count=2", "count=0", "line 3", "count=0"),
