@@ -158,9 +158,9 @@ fn routings() -> Vec<Member> {
 /// The kinds of the settings of network models whose values are components. Settings with the same values have one kind.
 fn of_settings() -> Vec<Kind> {
     let mut kinds: Vec<Kind> = Vec::new();
-    let keys = MODELS.rows().iter().flat_map(|model| model.keys).filter(|key| !key.components.is_empty());
-    for key in keys {
-        let first = &key.components[0];
+    for key in MODELS.rows().iter().flat_map(|model| model.keys) {
+        let named = key.named();
+        let Some(&(first, _)) = named.first() else { continue };
         if let Some(known) = kinds.iter_mut().find(|kind| std::ptr::eq(kind.members[0].component, first)) {
             known.keys.push(key.name);
             known.name = plural(&common_end(&known.keys));
@@ -168,9 +168,9 @@ fn of_settings() -> Vec<Kind> {
         }
         let models = MODELS.rows().iter().filter(|model| model.understands(key.name));
         let carriers: Vec<Carrier> = models.map(|&model| Carrier { model, routing: None }).collect();
-        let member = |component| Member { carriers: carriers.clone(), ..Member::new(component, &[]) };
-        let members = key.components.iter().map(member).collect();
-        kinds.push(Kind { name: plural(key.name), keys: vec![key.name], members });
+        let member = |(component, aliases): (_, &[_])| Member { carriers: carriers.clone(), ..Member::new(component, aliases) };
+        let name = key.table.map_or_else(|| plural(key.name), |table| table.kind.to_owned());
+        kinds.push(Kind { name, keys: vec![key.name], members: named.into_iter().map(member).collect() });
     }
     kinds
 }
@@ -202,7 +202,7 @@ mod tests {
     fn every_component_of_every_model_stands_in_a_list() {
         let kinds = kinds();
         let names: Vec<&str> = kinds.iter().map(|kind| kind.name.as_str()).collect();
-        for name in ["presets", "allocators", "vc-classes", "switchings", "recoveries", "port-stats", "arbitrations"] {
+        for name in ["presets", "allocators", "vc-classes", "switchings", "transports", "port-stats", "arbitrations"] {
             assert!(names.contains(&name), "{names:?}");
         }
         for model in MODELS.rows() {
@@ -212,7 +212,7 @@ mod tests {
             };
             assert!(has("network", model.component.name));
             for key in model.keys {
-                assert!(key.components.iter().all(|component| has(key.name, component.name)), "{}", key.name);
+                assert!(key.named().iter().all(|(component, _)| has(key.name, component.name)), "{}", key.name);
             }
             assert!(routings_of(model).iter().all(|carried| has("routing", carried.component.name)));
             assert_eq!(routings_of(model).is_empty(), !model.understands("routing"), "{}", model.component.name);

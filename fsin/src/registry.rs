@@ -7,6 +7,7 @@ use fsin_core::route::{self, ROUTINGS};
 use fsin_core::topology::{self, TOPOLOGIES};
 use fsin_experiment::check_keys;
 use fsin_models::MODELS;
+use fsin_models::ethernet::{CONTROLS, SPREADS, cc, spread};
 use trgen::catalog::SpecError;
 use trgen::synthetic::size::{self, SIZES};
 use trgen::synthetic::spatial::{self, PATTERNS};
@@ -33,6 +34,10 @@ pub struct Registry {
     /// Routings of the table that models share. An added one is carried by `wormhole` in the topologies that it serves,
     /// and refused where it is not proven free of deadlock.
     pub routings: Vec<&'static route::Row>,
+    /// Congestion controls of Ethernet.
+    pub congestion_controls: Vec<&'static cc::Row>,
+    /// Spreads of Ethernet: which of several equal links of a switch a frame takes.
+    pub spreads: Vec<&'static spread::Row>,
     /// Traffic patterns: the destination of a message.
     pub patterns: Vec<&'static spatial::Entry>,
     /// Laws of message sizes.
@@ -55,6 +60,8 @@ impl Registry {
             models: MODELS.standard().to_vec(),
             topologies: TOPOLOGIES.standard().to_vec(),
             routings: ROUTINGS.standard().to_vec(),
+            congestion_controls: CONTROLS.standard().to_vec(),
+            spreads: SPREADS.standard().to_vec(),
             patterns: PATTERNS.standard().to_vec(),
             sizes: SIZES.standard().to_vec(),
             processes: PROCESSES.standard().to_vec(),
@@ -74,6 +81,8 @@ impl Registry {
             MODELS.check(&self.models),
             TOPOLOGIES.check(&self.topologies),
             ROUTINGS.check(&self.routings),
+            CONTROLS.check(&self.congestion_controls),
+            SPREADS.check(&self.spreads),
             PATTERNS.check(&self.patterns),
             SIZES.check(&self.sizes),
             PROCESSES.check(&self.processes),
@@ -86,6 +95,8 @@ impl Registry {
         MODELS.install(self.models)?;
         TOPOLOGIES.install(self.topologies)?;
         ROUTINGS.install(self.routings)?;
+        CONTROLS.install(self.congestion_controls)?;
+        SPREADS.install(self.spreads)?;
         PATTERNS.install(self.patterns)?;
         SIZES.install(self.sizes)?;
         PROCESSES.install(self.processes)?;

@@ -25,8 +25,9 @@ pub struct Message {
 pub struct Delivery {
     /// The message as it was offered.
     pub message: Message,
-    /// \[cycle\] When the message was offered to the network.
+    /// \[cycle\] When the message was offered to the network; where cycles are units of continuous time, the time since
+    /// the start of the run.
     pub offered: Cycle,
-    /// \[cycle\] When its last phit was consumed.
+    /// \[cycle\] When its last phit was consumed, likewise.
     pub delivered: Cycle,
 }

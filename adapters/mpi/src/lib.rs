@@ -14,6 +14,7 @@
 //! - `window`: windows of one-sided communication, whose accesses are messages that `engine::windows` carries out;
 //! - `file`: local files, and views of them; `external`: data as other machines store them;
 //! - `ahead`: announces, while the program computes, until when it will send nothing;
+//! - `caching`: attributes of MPI's objects, and their keys;
 //! - `datatype` with `constructors` and `copying`, `operation`, `communicator`: MPI's objects, in `table`s by handle; `clock`: clocks of the program; `sleep`: its sleeping;
 //!   `host`: those of the host; `objects`: what the program is linked with;
 //! - `report`: what the launcher reads at the end; `describe`: what a rank waits for.
@@ -41,6 +42,7 @@ mod abi;
 mod ahead;
 mod arguments;
 mod between;
+mod caching;
 mod caller;
 mod calls;
 #[cfg_attr(test, allow(dead_code, reason = "programs of tests keep the clocks of the host"))]

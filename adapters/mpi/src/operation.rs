@@ -81,6 +81,25 @@ pub(crate) fn check(ops: &Table<Op>, op: c_int, handle: c_int, ty: &Type) -> Out
     error(ERR_OP, format!("{} is not supported for values of type {name}", NAMES[number]))
 }
 
+/// Returns an error if the type is not predefined, as `MPI_Fetch_and_op` needs it (MPI-4.0, 12.3.4).
+pub(crate) fn predefined_type(handle: c_int) -> Outcome {
+    match datatype::is_builtin(handle) {
+        true => Ok(()),
+        false => error(ERR_TYPE, format!("{handle:#x} is not a predefined datatype")),
+    }
+}
+
+/// Returns an error unless values of the type can be compared and swapped: integers of C and Fortran, logical and
+/// multi-language types, and bytes (MPI-4.0, 12.3.4).
+pub(crate) fn comparable_type(handle: c_int) -> Outcome {
+    /// `MPI_WCHAR`, which is a character.
+    const WIDE: c_int = 0x4c00_040e;
+    match datatype::kind(handle) {
+        Some(Basic::Signed | Basic::Unsigned | Basic::Logical) if handle != WIDE => Ok(()),
+        _ => error(ERR_TYPE, format!("values of type {handle:#x} are neither integers, logical values nor bytes")),
+    }
+}
+
 /// Replaces each number in `right` by the result of `apply` on the numbers at its place in `left` and `right`.
 macro_rules! numbers {
     ($left:expr, $right:expr, $int:ty, $apply:expr) => {{

@@ -30,6 +30,8 @@ pub(crate) struct Settings {
     /// This rank and the number of ranks in `MPI_COMM_WORLD`.
     pub(crate) rank: usize,
     pub(crate) size: usize,
+    /// The part of the command line that started it, from 0: `MPI_APPNUM`.
+    pub(crate) part: usize,
     /// How long computing takes.
     pub(crate) compute: Compute,
     /// \[bytes\] Longest message whose send ends at once.
@@ -150,6 +152,7 @@ impl Settings {
         Ok(Self {
             rank: of.value("FSIN_MPI_RANK", "a rank below FSIN_MPI_SIZE", below)?.unwrap_or(0),
             size,
+            part: of.value("FSIN_MPI_PART", "a number from 0 on", parsed)?.unwrap_or(0),
             compute: of
                 .value("FSIN_MPI_COMPUTE", "none, fixed:PICOSECONDS or measured:FACTOR", compute)?
                 .unwrap_or(Compute::None),

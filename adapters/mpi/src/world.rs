@@ -12,8 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use adapters::guest::{Config, Guest, GuestError, Lifeline};
 
+use crate::caching::Keyval;
 use crate::caller::{Caller, Others};
-use crate::communicator::{Comms, Errhandler, Groups, Keyval};
+use crate::communicator::{Comms, Errhandler, Groups};
 use crate::datatype::Types;
 use crate::describe;
 use crate::engine::mail::Mail;

@@ -283,8 +283,9 @@ impl<'a> Coupled<'a> {
                 }
             }
             if self.keep.any() {
+                let instant = self.network.instant(now);
                 for message in self.outbox.fresh() {
-                    self.network.recorder_mut().offered(now, message);
+                    self.network.recorder_mut().offered(instant, message);
                 }
             }
             let network = &mut *self.network;
@@ -312,9 +313,12 @@ impl<'a> Coupled<'a> {
                 self.source.dropped(now, &message);
             }
 
-            // A source that has just ended is still active in this cycle, which its clock reading counts.
+            // A source that has just ended is still active in this cycle, which its clock reading counts. In continuous time
+            // that takes none.
+            let is_continuous = self.network.instant(now) < now;
             let target = match self.source.next() {
                 Next::At(cycle) => cycle.max(now.next()).min(until),
+                Next::Done if is_continuous && self.network.in_flight() == 0 && self.outbox.is_empty() => now,
                 Next::Waiting | Next::Done if self.network.in_flight() == 0 => now.next(),
                 Next::Waiting | Next::Done => until,
             };

@@ -128,6 +128,10 @@ impl Network for Recording<'_> {
         self.network.last()
     }
 
+    fn instant(&self, clock: Cycle) -> Cycle {
+        self.network.instant(clock)
+    }
+
     fn inject(&mut self, message: Message) -> Injected {
         self.offers.push((self.network.clock(), message));
         self.network.inject(message)

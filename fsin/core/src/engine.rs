@@ -31,6 +31,11 @@ pub trait Engine: Send {
         Cycle::LAST
     }
 
+    /// As [`Network::instant`].
+    fn instant(&self, clock: Cycle) -> Cycle {
+        clock
+    }
+
     /// As [`Network::inject`].
     fn inject(&mut self, message: Message) -> Injected;
 
@@ -101,6 +106,10 @@ impl<E: Engine> Network for E {
 
     fn last(&self) -> Cycle {
         Engine::last(self)
+    }
+
+    fn instant(&self, clock: Cycle) -> Cycle {
+        Engine::instant(self, clock)
     }
 
     fn inject(&mut self, message: Message) -> Injected {

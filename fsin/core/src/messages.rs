@@ -388,6 +388,13 @@ impl SendQueue {
         self.messages.is_empty()
     }
 
+    /// The slot of the message whose packet is next.
+    #[must_use]
+    #[inline]
+    pub fn peek(&self) -> Option<u32> {
+        self.messages.front().copied()
+    }
+
     /// Takes the next packet: the slot of its message, and its number there.
     pub fn pop<X>(&mut self, messages: &Messages<X>) -> Option<(u32, u64)> {
         let &slot = self.messages.front()?;

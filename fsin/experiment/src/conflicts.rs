@@ -246,6 +246,10 @@ pub(super) fn check_needs(settings: &Settings) -> Result<(), SettingsError> {
                 (phrase!["without ", [need.key => value]], phrase!["leave it out, or set ", [need.key => value]])
             }
             Is::NotValue(value) => (phrase!["with ", [need.key => value]], "leave out one of them".into()),
+            Is::Names(names) => {
+                let needed = names.join(" or ");
+                (phrase!["without ", [need.key => &needed]], phrase!["leave it out, or set ", [need.key => needed]])
+            }
         };
         let what = phrase![[key.name], " has no meaning ", why];
         return Err(settings.error(key.name, ErrorKind::Meaningless, what, remedy));

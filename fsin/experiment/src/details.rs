@@ -81,11 +81,12 @@ pub(crate) fn message_times(experiment: &Experiment, details: &Details, stop: &A
 
 /// \[cycles\] Time of a message over an empty network; `None` if it does not arrive, or the user stops the run before.
 fn run_alone(network: &mut dyn Network, message: Message, is_acked: bool, stop: &AtomicBool) -> Option<u64> {
-    let offered = network.clock();
-    let until = Cycle(offered.0.saturating_add(LONGEST));
+    let start = network.clock();
+    let until = Cycle(start.0.saturating_add(LONGEST));
     if network.inject(message) != Injected::Accepted {
         return None;
     }
+    let offered = network.instant(start);
     let mut notices = Notices::default();
     let mut time = None;
     // What follows a delivery, such as an acknowledgement, must be over before the next message.
@@ -104,5 +105,5 @@ fn run_alone(network: &mut dyn Network, message: Message, is_acked: bool, stop: 
         }
     }
     // The network is empty when it is acknowledged.
-    if is_acked { time.map(|_| (network.clock() - 1).since(offered)) } else { time }
+    if is_acked { time.map(|_| network.instant(network.clock()).since(offered)) } else { time }
 }

@@ -19,7 +19,7 @@ const fn key_of(
     unit: &'static str,
     about: &'static str,
 ) -> Key {
-    Key { name, metavar, kind, default, unit, about, heading, needs: &[], components: &[], keeps: false }
+    Key { name, metavar, kind, default, unit, about, heading, needs: &[], components: &[], table: None, keeps: false }
 }
 
 use Heading::{Network, RunControl, Traffic};
@@ -105,9 +105,9 @@ pub fn many_key(name: &str) -> Option<&'static Key> {
     MANY_KEYS.iter().find(|key| key.name == name)
 }
 
-/// Names of keys in other simulators, each with the key.
+/// Names of keys in other simulators and former names, each with the key.
 const OTHER_NAMES: &[(&str, &str)] =
-    &[("injection-rate", "load"), ("injection_rate", "load"), ("packet-size", "packet")];
+    &[("injection-rate", "load"), ("injection_rate", "load"), ("packet-size", "packet"), ("recovery", "transport")];
 
 /// The other names of a key.
 pub fn other_names(name: &str) -> impl Iterator<Item = &'static str> {

@@ -5,6 +5,7 @@
 
 mod booksim;
 mod bounds;
+mod carried;
 mod conflicts;
 mod details;
 mod execute;
@@ -30,6 +31,7 @@ mod trouble;
 mod workload;
 
 pub use bounds::{Bound, Bounds};
+pub use carried::{Carried, rename_manifest};
 pub use details::MessageTime;
 pub use execute::{
     Finished, JobFacts, Observers, TraceFacts, check, execute, execute_over, execute_watched, link_packets, network,

@@ -9,7 +9,7 @@ use trgen::catalog::{ErrorKind, SpecError, suggestion};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 
-use super::keys::{Key, keys};
+use super::keys::{Key, key, keys};
 use super::settings::{Origin, Settings, SettingsError, canonical};
 use fsin_core::family::{ModelFamily, NetworkSpec, Values};
 use fsin_models::MODELS;
@@ -91,7 +91,7 @@ pub(super) fn expand(settings: &mut Settings, model: &ModelFamily) -> Result<(),
         let (name, value) = parameter.split_once('=').unwrap_or((&parameter, ""));
         let (name, value) = (name.trim(), value.trim());
         let short = model.short.iter().find(|(short, _)| *short == name).map_or(name, |&(_, key)| key);
-        let Some(key) = keys().iter().find(|key| key.name == short && model.understands(short)) else {
+        let Some(key) = key(short).filter(|key| model.understands(key.name)) else {
             return Err(refused(ErrorKind::UnknownName, format!("`{name}` is no setting of {}", model.component.name)));
         };
         if value.is_empty() {

@@ -35,7 +35,7 @@ pub fn remedy_of(failure: &Failure) -> Phrase {
         }
         Failure::Network(NetworkFailure::Livelock(_)) => phrase![
             "hosts that repeat what is lost at once meet the same full queues again and again: use ",
-            ["recovery" => "backoff"],
+            ["transport" => "backoff"],
             ", or longer queues (",
             ["port-queue"],
             ")",
@@ -69,7 +69,7 @@ fn of_waits(waits: &[Wait]) -> Phrase {
     } else if waits.iter().any(|wait| wait.cause == WaitCause::Loss) {
         phrase![
             "a program does not send a lost message again: let the network recover losses (",
-            ["recovery"],
+            ["transport"],
             " of ethernet), and with ",
             ["fail"],
             " let fewer links fail, or repair them before they are needed",

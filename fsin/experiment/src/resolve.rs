@@ -16,6 +16,7 @@ use trgen::trace::slow::Slow;
 
 use super::conflicts::{BATCH, ENDING, Times, check_needs, check_unused, conflicts, is_of_wire, task_key, unmet};
 use super::hosts::{eager, hosts, slow, tasks_per_node};
+use super::inputs::with_paths;
 use super::keys::{Key, Kind, keys};
 use super::models;
 use super::models::{Networks, expand, is_of_models, model, undeclared};
@@ -281,38 +282,19 @@ impl Experiment {
                 heading = own;
             }
             // Paths are written as absolute paths.
-            let value = match key.kind {
-                Kind::Path => absolute(Path::new(&value)).display().to_string(),
-                _ if key.name == "traffic" => {
-                    let folder = self.settings.folder_of("traffic");
-                    trgen::synthetic::traffic::with_files(&value, |name| absolute(&folder.join(name)))
-                }
-                _ if key.name == "size" => {
-                    let folder = self.settings.folder_of("size");
-                    trgen::synthetic::size::with_files(&value, |name| absolute(&folder.join(name)))
-                }
-                _ if key.name == "kernel" => {
-                    let folder = self.settings.folder_of("kernel");
-                    trgen::trace::kernels::with_files(&value, |name| absolute(&folder.join(name)))
-                }
-                _ if key.name == "topology" => {
-                    let folder = self.settings.folder_of("topology");
-                    let in_folder = |path| topology::with_file(&value, &folder.join(path));
-                    let named = || topology::file(&value).map_or_else(|| value.clone(), in_folder);
-                    let spec = self.topology().map_or_else(named, |topology| topology.spec());
-                    topology::file(&spec).map_or(value, |path| topology::with_file(&spec, &absolute(path)))
-                }
-                _ if key.name == "fail" => {
-                    let folder = self.settings.folder_of("fail");
-                    failures::file(&value)
-                        .map_or(value.clone(), |path| absolute(&folder.join(path)).display().to_string())
-                }
-                _ if key.name == "placement" => match placement::file(&value, &self.settings.folder_of("placement")) {
-                    Some(path) => placement::with_file(&value, &absolute(&path)),
-                    None => value,
-                },
-                _ => value,
+            let folder = match key.kind {
+                Kind::Path => PathBuf::new(),
+                _ => self.settings.folder_of(key.name),
             };
+            // The specification of a topology that has been made names its file as it was opened.
+            let (value, folder) = match self.topology().filter(|_| key.name == "topology") {
+                Some(topology) => match topology.spec() {
+                    spec if topology::file(&spec).is_some() => (spec, PathBuf::new()),
+                    _ => (value, folder),
+                },
+                None => (value, folder),
+            };
+            let value = with_paths(key.name, value, &mut |path| absolute(&folder.join(path)));
             let origin = match &preset {
                 Some((preset, keys)) if keys.contains(&key.name) => format!("  # of the preset {preset}"),
                 _ => String::new(),
@@ -445,7 +427,7 @@ fn ideal(settings: &Settings, network: &dyn NetworkSpec) -> Result<Ideal, Settin
     let ideal = settings.choice("ideal", &[("alone", Ideal::Alone), ("hpcc", Ideal::Hpcc)])?;
     if ideal == Ideal::Hpcc && is_on(settings, "message-stats")? && network.hpcc_ideal().is_none() {
         let what = phrase![["ideal" => "hpcc"], " is the time of an acknowledged message on a shortest path of links that do not fail"];
-        let remedy = phrase!["use ", ["network" => "ethernet:forwarding=static,recovery=window,completion=acked"], ", or ", ["ideal" => "alone"]];
+        let remedy = phrase!["use ", ["network" => "ethernet:forwarding=static,transport=window,completion=acked"], ", or ", ["ideal" => "alone"]];
         return Err(settings.error("ideal", ErrorKind::Conflict, what, remedy));
     }
     Ok(ideal)

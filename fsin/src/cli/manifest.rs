@@ -55,7 +55,6 @@ impl Opening {
             command: invocation::texts(),
             start: stamp::seconds(self.start),
             end: stamp::seconds(SystemTime::now()),
-            host: Some(gethostname::gethostname().to_string_lossy().into_owned()),
             cpu_seconds: costs.cpu_seconds,
             peak_memory_bytes: costs.peak_memory_bytes,
             inputs: self.inputs,

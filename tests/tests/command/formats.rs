@@ -164,7 +164,11 @@ fn rows() -> Vec<Row> {
             text("graph {\n", none, dot, "}\n"),
             ["delay=\"4us\"", "dely=\"4us\"", "line 10, column 28", "delay"],
         ),
-        row("CSV", text("source,target,rate,delay,source_kind\n", none, csv, ""), ["a,c,40Gb/s", "a,c,40", "line 10", "10Gb/s"]),
+        row(
+            "CSV",
+            text("source,target,rate,delay,source_kind\n", none, csv, ""),
+            ["a,c,40Gb/s", "a,c,40", "line 10", "10Gb/s"],
+        ),
         row("node-link", node_link(), ["\"target\": \"c\"", "\"target\": \"x\"", "line", "nodes"]),
         row("GraphML", graphml(), ["target=\"c\"", "target=\"x\"", "line", "`x`"]),
         row("GML", gml(), ["capacity \"10Gb/s\"", "capacty \"10Gb/s\"", "line 37", "capacty=10Gb/s"]),

@@ -59,7 +59,7 @@ pub(crate) fn block(world: &World, (address, count, handle): Buffer) -> Outcome<
     if is_in_place(address as P) {
         return error(ERR_BUFFER, "MPI_IN_PLACE is not a buffer of this argument");
     }
-    let ty = world.types.get(handle)?;
+    let ty = world.types.committed(handle)?;
     arguments::buffer(address, count, &ty)?;
     Ok(Block { address, count, ty })
 }
@@ -98,7 +98,7 @@ pub(crate) unsafe fn irregular<N: Copy + Into<i64>, D: Copy + Into<i64>>(
     let (counts, places) = unsafe { (array(counts, size, "counts")?, array(displacements, size, "displacements")?) };
     let extent = world.types.get(handle)?.extent();
     let all = counts.into_iter().zip(places).map(|(count, place)| {
-        let ty = world.types.get(handle)?;
+        let ty = world.types.committed(handle)?;
         arguments::buffer(buffer as usize, count, &ty)?;
         Ok(Block { address: (buffer as usize).wrapping_add_signed(place.wrapping_mul(extent) as isize), count, ty })
     });
@@ -124,7 +124,7 @@ pub(crate) unsafe fn irregular_typed<N: Copy + Into<i64>, D: Copy + Into<i64>>(
         if count == 0 && handle == DATATYPE_NULL {
             return Ok(Block { address: 0, count, ty: world.types.get(BYTE)? });
         }
-        let ty = world.types.get(handle)?;
+        let ty = world.types.committed(handle)?;
         let address = (buffer as usize).wrapping_add_signed(place as isize);
         arguments::buffer(address, count, &ty)?;
         Ok(Block { address, count, ty })

@@ -280,6 +280,14 @@ pub(crate) fn alltoall(world: &World, from: Option<Blocks>, into: Blocks, same: 
     }))
 }
 
+/// A persistent request of a collective. It gets the next number among those initialized on its communicator.
+pub(crate) fn prepared(world: &mut World, comm: c_int, plan: Plan) -> Outcome<c_int> {
+    let found = world.comms.get_mut(comm)?;
+    let number = found.prepared;
+    found.prepared += 1;
+    Ok(persistent(world, comm, move |world| plan(world, Form::Started(number))))
+}
+
 /// Defines a collective in its blocking, non-blocking and persistent form. The body plans it. The parameters end with the
 /// communicator, `$comm`.
 macro_rules! collectives {
@@ -297,7 +305,7 @@ macro_rules! collectives {
             }
             fn $init / $init_c($($a: $t,)* $comm: I, _info: I, request: Ip) {
                 let plan = $body?;
-                put(request, persistent($world, $comm, move |$world| plan($world, Form::NonBlocking)));
+                put(request, prepared($world, $comm, plan)?);
                 Ok(())
             }
         }
@@ -317,7 +325,7 @@ mpi! {
     }
     fn MPI_Barrier_init(comm: I, _info: I, request: Ip) {
         let plan = barrier(world, comm)?;
-        put(request, persistent(world, comm, move |world| plan(world, Form::NonBlocking)));
+        put(request, prepared(world, comm, plan)?);
         Ok(())
     }
 }

@@ -47,9 +47,28 @@ pub(crate) fn values<A: Copy>(
     (buffer, count, handle): (A, i64, I),
     address: usize,
 ) -> Outcome<Values<A>> {
-    let ty = world.types.get(handle)?;
+    let ty = world.types.committed(handle)?;
     arguments::buffer(address, count, &ty)?;
     Ok((buffer, count, ty))
+}
+
+/// What separates messages from others of their communicator with the same tag.
+#[derive(Clone, Copy)]
+pub(crate) struct Lane {
+    /// Bits that change the context.
+    pub(crate) bits: u64,
+    /// A number that messages of equal tags must share; at most 2^31.
+    pub(crate) number: u64,
+}
+
+impl Lane {
+    /// The lane of the program's own messages.
+    pub(crate) const PROGRAM: Self = Self { bits: 0, number: 0 };
+
+    /// A tag of the program together with the number, as messages have it. The lower 32 bits are the tag.
+    const fn tag(self, tag: i64) -> i64 {
+        tag | (self.number << 32) as i64
+    }
 }
 
 /// A send that has begun: its request, or `None` if it has ended already.
@@ -71,13 +90,13 @@ pub(crate) unsafe fn send(
     }
     let values = values(world, buffer, buffer.0 as usize)?;
     // SAFETY: as the caller's.
-    unsafe { send_in(world, 0, values, to, tag, comm, mode) }
+    unsafe { send_in(world, Lane::PROGRAM, values, to, tag, comm, mode) }
 }
 
 /// Begins a send whose messages match receives of the same lane only.
 pub(crate) unsafe fn send_in(
     world: &mut World,
-    lane: u64,
+    lane: Lane,
     (buffer, count, ty): Values<P>,
     to: I,
     tag: I,
@@ -89,8 +108,8 @@ pub(crate) unsafe fn send_in(
     if to == PROC_NULL {
         return Ok(None);
     }
-    let (to, tag) = (found.world_of(to)?, tag_of(tag)?);
-    let (bytes, context) = (ty.bytes(count), found.context ^ lane);
+    let (to, tag) = (found.world_of(to)?, lane.tag(tag_of(tag)?));
+    let (bytes, context) = (ty.bytes(count), found.context ^ lane.bits);
     let mut data = Letter::empty();
     // SAFETY: the buffer of the program.
     unsafe { ty.pack(buffer, count, data.end()) }?;
@@ -136,13 +155,13 @@ pub(crate) fn receive(world: &mut World, buffer: (M, i64, I), from: I, tag: I, c
         return Ok(world.requests.add(Request::done(Status::NOBODY)));
     }
     let values = values(world, buffer, buffer.0 as usize)?;
-    receive_in(world, 0, values, from, tag, comm)
+    receive_in(world, Lane::PROGRAM, values, from, tag, comm)
 }
 
 /// Begins a receive of messages of a lane.
 pub(crate) fn receive_in(
     world: &mut World,
-    lane: u64,
+    lane: Lane,
     (buffer, count, ty): Values<M>,
     from: I,
     tag: I,
@@ -154,7 +173,8 @@ pub(crate) fn receive_in(
         return Ok(world.requests.add(Request::done(Status::NOBODY)));
     }
     let (from, tag) = filter(found, from, tag)?;
-    let (context, members) = (found.context ^ lane, Rc::clone(found.partners()));
+    let tag = tag.map(|tag| lane.tag(tag));
+    let (context, members) = (found.context ^ lane.bits, Rc::clone(found.partners()));
     let bytes = ty.bytes(count);
     let what = What::Receive { buffer: buffer as usize, count, ty, from, tag, members, context: found.context };
     let request = world.requests.add(Request::new(what, State::Pending).on(comm));
@@ -354,7 +374,7 @@ fn persistent_send(world: &mut World, buffer: (P, i64, I), to: I, tag: I, comm: 
     let (buffer, count, ty) = values(world, buffer, buffer.0 as usize)?;
     let begin = move |world: &mut World| {
         // SAFETY: the buffer of the program.
-        let begun = unsafe { send_in(world, 0, (buffer, count, Rc::clone(&ty)), to, tag, comm, mode) }?;
+        let begun = unsafe { send_in(world, Lane::PROGRAM, (buffer, count, Rc::clone(&ty)), to, tag, comm, mode) }?;
         Ok(request_of(world, begun))
     };
     Ok(persistent(world, comm, begin))
@@ -368,7 +388,7 @@ fn persistent_receive(world: &mut World, buffer: (M, i64, I), from: I, tag: I, c
     }
     filter(found, from, tag)?;
     let (buffer, count, ty) = values(world, buffer, buffer.0 as usize)?;
-    let begin = move |world: &mut World| receive_in(world, 0, (buffer, count, Rc::clone(&ty)), from, tag, comm);
+    let begin = move |world: &mut World| receive_in(world, Lane::PROGRAM, (buffer, count, Rc::clone(&ty)), from, tag, comm);
     Ok(persistent(world, comm, begin))
 }
 

@@ -64,9 +64,20 @@ pub struct Key {
     pub needs: &'static [Need],
     /// The components that the value can name, where each describes itself; empty for others.
     pub components: &'static [Component],
+    /// The table of components that the value can name, or begin with, where a program can add rows.
+    pub table: Option<NamedTable>,
     /// True if it selects what the result of a single run keeps, and changes nothing else. Commands without such
     /// results do not have it.
     pub keeps: bool,
+}
+
+/// A table of components that the value of a key names.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedTable {
+    /// The name of the kind of components, as `fsin list` takes it: `congestion-controls`.
+    pub kind: &'static str,
+    /// Every row: its description, and its other names.
+    pub rows: fn() -> Vec<(&'static Component, &'static [&'static str])>,
 }
 
 /// Names are unique.
@@ -96,6 +107,8 @@ pub enum Is {
     Value(&'static str),
     /// It must have another value.
     NotValue(&'static str),
+    /// It must name one of these components, perhaps with parameters behind a colon.
+    Names(&'static [&'static str]),
 }
 
 impl Need {
@@ -117,6 +130,12 @@ impl Need {
         Self { key, is: Is::NotValue(value) }
     }
 
+    /// The other setting must name one of these components, perhaps with parameters behind a colon.
+    #[must_use]
+    pub const fn names(key: &'static str, names: &'static [&'static str]) -> Self {
+        Self { key, is: Is::Names(names) }
+    }
+
     /// True if the condition holds for this value of the other setting; `None`: it is absent.
     #[must_use]
     pub fn holds(&self, value: Option<&str>) -> bool {
@@ -124,6 +143,9 @@ impl Need {
             Is::Set => value.is_some(),
             Is::Value(needed) => value == Some(needed),
             Is::NotValue(other) => value != Some(other),
+            Is::Names(names) => {
+                value.is_some_and(|value| names.contains(&value.split([':', '(']).next().unwrap_or(value)))
+            }
         }
     }
 }
@@ -149,6 +171,7 @@ impl Key {
             heading: Heading::Network,
             needs: &[],
             components: &[],
+            table: None,
             keeps: false,
         }
     }
@@ -163,6 +186,23 @@ impl Key {
     #[must_use]
     pub const fn keeping(self) -> Self {
         Self { keeps: true, ..self }
+    }
+
+    /// The same key, whose value names a row of a table, perhaps with parameters behind a colon.
+    #[must_use]
+    pub const fn naming_rows(
+        self,
+        kind: &'static str,
+        rows: fn() -> Vec<(&'static Component, &'static [&'static str])>,
+    ) -> Self {
+        Self { table: Some(NamedTable { kind, rows }), ..self }
+    }
+
+    /// Every component that the value can name, with its other names.
+    #[must_use]
+    pub fn named(&self) -> Vec<(&'static Component, &'static [&'static str])> {
+        let own = self.components.iter().map(|component| (component, &[][..]));
+        own.chain(self.table.into_iter().flat_map(|table| (table.rows)())).collect()
     }
 
     /// The same key, whose value can name these components.

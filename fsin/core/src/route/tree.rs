@@ -185,6 +185,9 @@ impl RoutingFunction for Tree {
         // Fewer links up than down, where there are.
         let least = if links.len() > 1 { [4, 2] } else { [2, 2] };
         links.iter_mut().zip(least).for_each(|(size, least)| *size = least.min(*size));
+        if let ("slimtree", [down, up]) = (kind, &mut *links) {
+            *down -= *down % *up;
+        }
         let sizes: Vec<String> = sizes.iter().map(u32::to_string).collect();
         Some(vec![(format!("{kind}:{}", sizes.join(",")), 2)])
     }
@@ -198,7 +201,7 @@ mod tests {
 
     #[test]
     fn free_ports_are_those_of_the_hops() {
-        for (spec, is_complete) in [("fattree:4,3", true), ("thintree:4,2,2", true), ("slimtree:4,2,2", false)] {
+        for (spec, is_complete) in [("fattree:4,3", true), ("thintree:4,2,2", true), ("slimtree:4,2,3", false)] {
             let topology = parse(spec, 2).unwrap();
             let endpoints = topology.endpoints();
             let mut known = 0;

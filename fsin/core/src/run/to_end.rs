@@ -34,6 +34,7 @@ pub fn to_end(coupled: &mut Coupled<'_>, limit: Cycle, progress: &mut dyn FnMut(
     let mut outcome = conductor.finish(end, None);
     // A run that reached its limit is not complete.
     outcome.complete = ended;
-    outcome.completion = ended.then(|| coupled.network().clock());
+    let network = coupled.network();
+    outcome.completion = ended.then(|| network.instant(network.clock()));
     outcome
 }

@@ -9,6 +9,7 @@ use trgen::{Geometry, NodeId};
 use crate::interface::Interface;
 use crate::route::Order;
 
+mod capacity;
 mod cayley;
 mod circulant;
 mod damaged;
@@ -24,13 +25,14 @@ mod table;
 mod twisted;
 mod written;
 
+pub use capacity::{Capacities, Cut, cuts};
 pub use cayley::Cayley;
 pub(crate) use damaged::{damaged, links_both_ways};
 pub use distances::Distances;
 pub use grid::Grid;
 pub use rows::{Rows, port_name};
 pub use split::least_busiest_load;
-pub use survey::{Cut, Survey, capacity, cuts, links_of};
+pub use survey::{Survey, links_of};
 pub use switched::{Switched, file, with_file};
 pub use table::{Kind, Row, TOPOLOGIES, parse, row};
 pub use written::{dead_link_name, dot, node_name, rate as rate_text, time as time_text};

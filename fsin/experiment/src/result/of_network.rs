@@ -348,6 +348,8 @@ pub(super) fn bounds(result: &mut RunResult, bounds: Option<&Bounds>) {
         bisection: cycles(&bounds.bisection),
         links: cycles(&bounds.links),
         critical_path: cycles(&bounds.critical_path),
+        sequence: cycles(&bounds.sequence),
+        fullest_link: cycles(&bounds.fullest_link),
         computing: cycles(&bounds.computing),
     });
 }

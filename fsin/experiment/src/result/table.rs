@@ -182,7 +182,7 @@ figures! {
     MessageDeciles = message_deciles: Option<Vec<MessageClass>>, [] "the same figures of each tenth of the messages, in the order of their sizes";
     DeadLinks = dead_links: Option<Vec<String>>, [] "each dead link by its ends and ports; of networks that have some";
     Phases = phases: Option<Vec<PhaseRow>>, [] "the run between failures and repairs of links; of runs in which some happened";
-    CompletionCycles = completion_cycles: Option<u64>, ["cycles"] "clock when the last task was done, which starts at 1; null of traffic that does not end";
+    CompletionCycles = completion_cycles: Option<u64>, ["cycles"] "clock when the last task was done, which starts at 1, or at 0 where a cycle is 1 ps; null of traffic that does not end";
     CompletionSeconds = completion_seconds: Option<f64>, ["s"] "the same as time";
     PeriodsSkipped = periods_skipped: Option<u64>, ["periods"] "in which the run repeated itself exactly, and which were not simulated; of kernels with several iterations";
     CompletionBound = completion_bound_cycles: Option<u64>, ["cycles"] "greatest of the bounds below which the completion cannot be";

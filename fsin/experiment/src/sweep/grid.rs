@@ -276,7 +276,16 @@ pub fn split_at_commas(key: &Key, word: &str) -> Vec<String> {
     if key.kind == Kind::Path || OWN_COMMAS.contains(&key.name) {
         return vec![word.to_owned()];
     }
-    parts(word)
+    let mut values: Vec<String> = Vec::new();
+    for part in parts(word) {
+        // `dcqcn:g=1/16,ai=40Mb/s,hpcc`: a parameter belongs to the row before it.
+        let is_parameter = key.table.is_some() && part.split(':').next().is_some_and(|name| name.contains('='));
+        match values.last_mut().filter(|last| is_parameter && last.contains(':')) {
+            Some(value) => *value = format!("{value},{part}"),
+            None => values.push(part),
+        }
+    }
+    values
 }
 
 /// How to write several values of a flag, if its invalid word looks like several: a list, a range, or names with

@@ -64,6 +64,15 @@ impl List {
         let reading = Reading { node: &node, cm_unit: self.cm_unit, ignores_classes: self.ignores_classes };
         let list = flows::read(&text, &reading)
             .map_err(|error| refuse(ErrorKind::Malformed, error.to_string(), error.remedy))?;
+        if self.cm_unit.is_some() && !list.is_htsim() {
+            let what = phrase![["cm-unit"], (" has no meaning: {} is {}", self.path.display(), list.format)];
+            return Err(settings.error(
+                "cm-unit",
+                ErrorKind::Meaningless,
+                what,
+                "leave it out: it is for .cm of htsim",
+            ));
+        }
         let nodes = geometry.nodes();
         let source = Flows::of(&list, nodes, experiment.pace.cycle).map_err(|index| {
             let flow = list.flows[index];

@@ -15,7 +15,7 @@ use fsin_core::couple::Coupled;
 use fsin_core::network::Notices;
 use fsin_core::run::to_end;
 use fsin_core::topology;
-use fsin_ethernet::{Ethernet, Forwarding, Params, Recovery, Switching, fast};
+use fsin_ethernet::{Ethernet, Forwarding, Params, Spread, Switching, Transport, fast};
 use trgen::rng::mix2;
 use trgen::{Cycle, Delivery, Message, Next, NodeId, Outbox, SourceError, TrGen};
 
@@ -40,11 +40,11 @@ const NETWORKS: [(&str, &str, u64, f64); 8] = [
 ];
 
 fn params(name: &str) -> Params {
-    let base = Params { forwarding: Forwarding::Static, ecmp: true, ..Params::default() };
+    let base = Params { forwarding: Forwarding::Static, spread: Spread::ECMP, ..Params::default() };
     match name {
-        "learning" => Params { forwarding: Forwarding::Learning, ecmp: false, ..base },
+        "learning" => Params { forwarding: Forwarding::Learning, spread: Spread::ONE, ..base },
         "cut-through" => Params { switching: Switching::CutThrough, ..base },
-        "window" => Params { recovery: Recovery::Window, ..base },
+        "window" => Params { transport: Transport::Window, ..base },
         // Routes up and down a tree form no cycle.
         "pause" => Params { pause: true, xoff: 50, xon: 25, ..base },
         _ => base,

@@ -31,17 +31,22 @@ pub const FORWARDINGS: &[Component] = &[
     word(
         "static",
         "a switch has a table: the routes of the description of the network, or shortest paths; one path for each \
-         destination, unless {ecmp} spreads flows",
+         destination, unless {spread} spreads flows",
         FSIN,
     ),
 ];
 
-/// The words of `recovery`.
-pub const RECOVERIES: &[Component] = &[
-    word("oracle", "the sender of a lost frame learns of the loss at once, and sends the frame again at once", FSIN),
-    word("backoff", "as oracle, but a frame that is lost again is sent after a wait that is drawn", FSIN),
-    word("none", "the message of a lost frame is lost", FSIN),
-    word("window", "a sliding window with acknowledgements, as TCP has", "RFC 5681, RFC 6298, RFC 6582"),
+/// The words of `in-flight`.
+pub const LIMITS: &[Component] = &[
+    word("none", "no limit of what a connection has sent and that is not acknowledged", FSIN),
+    word("bdp", "the largest product of round trip and rate of any pair of hosts, for every connection", FSIN),
+    word("bdp-scaled", "that product, times the share that the connection's rate has of its link's", FSIN),
+];
+
+/// The words of `ack-class`.
+pub const ACK_CLASSES: &[Component] = &[
+    word("data", "acknowledgements travel in the traffic class of their flow (IEEE 802.1Q)", FSIN),
+    word("control", "acknowledgements travel in the class of control frames: first, never paused", FSIN),
 ];
 
 /// The words of `port-stats`.
@@ -96,14 +101,14 @@ pub const TIES: &[Component] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::params::{FORWARDING, PORT_STATS, RECOVERY, SWITCHING};
+    use crate::params::{FORWARDING, IN_FLIGHT, PORT_STATS, SWITCHING};
 
     #[test]
     fn every_word_describes_itself() {
         let names = |components: &[Component]| components.iter().map(|one| one.name).collect::<Vec<_>>();
         assert_eq!(names(SWITCHINGS), SWITCHING.map(|(name, _)| name));
         assert_eq!(names(FORWARDINGS), FORWARDING.map(|(name, _)| name));
-        assert_eq!(names(RECOVERIES), RECOVERY.map(|(name, _)| name));
+        assert_eq!(names(LIMITS), IN_FLIGHT.map(|(name, _)| name));
         assert_eq!(names(PORT_STATISTICS), PORT_STATS.map(|(name, _)| name));
     }
 }

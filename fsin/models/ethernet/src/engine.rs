@@ -16,7 +16,7 @@ use trgen::{Cycle, Message};
 
 use crate::capture::Capture;
 use crate::details::FRAMES_LOST;
-use crate::params::{Params, PortStats, Recovery, TieOrder};
+use crate::params::{Params, PortStats, Transport, TieOrder};
 use crate::rules::alive::Alive;
 use crate::rules::forwarding::Tables;
 use crate::rules::frame::{Errors, Frame};
@@ -254,7 +254,7 @@ impl<E: Events> Simulated<E> {
     #[cold]
     fn find_livelock(&self) -> Option<NetworkFailure> {
         let Base { hosts, params, now, patience, .. } = self.0.base();
-        let is_livelock = params.recovery == Recovery::Oracle && now - hosts.last_received > *patience;
+        let is_livelock = params.transport == Transport::Oracle && now - hosts.last_received > *patience;
         is_livelock.then(|| Livelock { at: Cycle(*now), dropped: hosts.dropped_in_vain }.into())
     }
 
@@ -335,6 +335,11 @@ impl<E: Events> Engine for Simulated<E> {
 
     fn clock(&self) -> Cycle {
         Cycle(self.0.base().now + 1)
+    }
+
+    /// A tick is a picosecond, and figures count them from 0.
+    fn instant(&self, clock: Cycle) -> Cycle {
+        clock - 1
     }
 
     fn inject(&mut self, message: Message) -> Injected {

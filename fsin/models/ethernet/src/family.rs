@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fsin_core::capture::{Capture, Place};
 use fsin_core::failures::Failures;
 use fsin_core::family::{
-    Ends, IdealTime, Key, Kind, ModelFamily, Need, NetworkSpec, Rates, Room, Units, Values, other_rates,
+    Discipline, Ends, IdealTime, Key, Kind, ModelFamily, Need, NetworkSpec, Rates, Room, Units, Values, other_rates,
 };
 use fsin_core::network::Network;
 use fsin_core::parallel;
@@ -16,16 +16,26 @@ use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::{Geometry, NodeId};
 
-use crate::components::{COMPLETIONS, FORWARDINGS, FRAMES, PORT_STATISTICS, RECOVERIES, SWITCHINGS, TIES};
+use crate::cc::{Control, STAMP_BYTES, Signal};
+use crate::components::{
+    ACK_CLASSES, COMPLETIONS, FORWARDINGS, FRAMES, LIMITS, PORT_STATISTICS, SWITCHINGS, TIES,
+};
 use crate::ideal::Ideal;
-use crate::params::TieOrder;
+use crate::params::{InFlight, TieOrder};
 use crate::rules::frame::Frames;
 use crate::rules::wiring::ROUTED;
 use crate::wire::FrameBytes;
-use crate::{Ethernet, Forwarding, Params, Recovery, blocked_links, check, fast, host_rates, reference, unused_links};
+use crate::{
+    CONTROLS, Ethernet, Forwarding, Params, SPREADS, Spread, TRANSPORTS, Transport, blocked_links, check, fast, host_rates,
+    reference, unused_links,
+};
 
 /// Settings of the sliding window.
-const WINDOW: &[Need] = &[Need::value("recovery", "window")];
+const WINDOW: &[Need] = &[Need::names("transport", &["window"])];
+/// Settings of transports with acknowledgements.
+const ACKNOWLEDGED: &[Need] = &[Need::names("transport", &["window", "roce"])];
+/// Settings of connections for each message.
+const ROCE: &[Need] = &[Need::names("transport", &["roce"])];
 /// Settings of link-level flow control.
 const PAUSE: &[Need] = &[Need::value("pause", "true")];
 /// Settings of switches that learn addresses.
@@ -42,9 +52,16 @@ const KEYS: &[Key] = &[
     Key::of_network("forwarding", "NAME", Kind::Word, Some("learning"), "", "how a switch finds the port: learning (unknown addresses are flooded), or static (routes of the file, or shortest paths)").naming(FORWARDINGS),
     Key::of_network("spanning-tree", "true|false", Kind::Word, Some("true"), "", "loops are cut, for learning; without it frames may circulate, which is reported").needing(LEARNING),
     Key::of_network("ageing", "TIME", Kind::Word, Some("300s"), "", "time after which a learnt address is forgotten").needing(LEARNING),
-    Key::of_network("ecmp", "true|false", Kind::Word, Some("false"), "", "static: flows are spread over all shortest paths by a hash").needing(STATIC),
+    Key::of_network("ecmp", "true|false", Kind::Word, Some("false"), "", "static: flows are spread over all shortest paths by a hash; the same as {spread} ecmp").needing(STATIC),
+    Key::of_network("spread", "NAME", Kind::Word, Some("one"), "", "static: which of several shortest paths a frame takes: one (the same for all), or ecmp (by a hash of the flow)").naming_rows("spreads", spreads).needing(STATIC),
     Key::of_network("per", "X", Kind::Number, Some("0"), "", "share of frames that a link damages, 0 or more and less than 1"),
-    Key::of_network("recovery", "NAME", Kind::Word, Some("oracle"), "", "of lost frames: oracle (the sender knows at once and repeats at once), backoff (the same, with a drawn wait after a further loss), none, or window (sliding window of TCP)").naming(RECOVERIES),
+    Key::of_network("transport", "NAME", Kind::Word, Some("oracle"), "", "of hosts, what becomes of lost frames: oracle (the sender knows at once and repeats at once), backoff (the same, with a drawn wait after a further loss), none, window (sliding window of TCP), or roce (paced frames, acknowledged; back to a gap)").naming_rows("transports", transports),
+    Key::of_network("cc", "NAME[:key=value,...]", Kind::Word, None, "", "congestion control of a connection: newreno (the default of window), dctcp with window; dcqcn, hpcc with roce; or none").naming_rows("congestion-controls", controls).needing(ACKNOWLEDGED),
+    Key::of_network("in-flight", "NAME", Kind::Word, Some("none"), "", "roce: limit of what a connection has sent and that is not acknowledged: none, bdp, or bdp-scaled (by its rate)").naming(LIMITS).needing(ROCE),
+    Key::of_network("ack-every", "N", Kind::Integer, Some("1"), "frames", "to an acknowledgement; window: 1 or 2").needing(ACKNOWLEDGED),
+    Key::of_network("ack-class", "NAME", Kind::Word, None, "", "class of acknowledgements: that of their data, or control, the default of roce").naming(ACK_CLASSES).needing(ACKNOWLEDGED),
+    Key::of_network("cnp-interval", "TIME", Kind::Word, None, "", "roce: least time between two marks of a connection that its receiver returns (0ns; dcqcn of sigcomm2015: 50us)").needing(ROCE),
+    Key::of_network("rto", "TIME", Kind::Word, None, "", "roce: time without an acknowledgement after which a connection goes back, 0ns for never (the default where links lose nothing; else 1ms)").needing(ROCE),
     Key::of_network("pause", "true|false", Kind::Word, Some("false"), "", "link-level flow control of IEEE 802.3: nothing is dropped, and a deadlock is possible"),
     Key::of_network("xoff", "FRAMES", Kind::Integer, Some("500"), "frames", "of an input, with which it pauses the sender").needing(PAUSE),
     Key::of_network("xon", "FRAMES", Kind::Integer, Some("250"), "frames", "of an input, with which it lets the sender go on").needing(PAUSE),
@@ -54,20 +71,35 @@ const KEYS: &[Key] = &[
     Key::of_network("min-frame", "BYTES", Kind::Integer, None, "bytes", "size of the shortest frame, preamble included (72; hpcc: 48)"),
     Key::of_network("gap", "BITS", Kind::Integer, None, "bits", "between two frames (96; hpcc: 0)"),
     Key::of_network("pause-bytes", "BYTES", Kind::Integer, None, "bytes", "size of a PAUSE frame, preamble included (72; hpcc: 43)").needing(PAUSE),
-    Key::of_network("ties", "NAME", Kind::Word, None, "", "order of frames that reach a switch at one instant: port; or hash, the default where {frames}, {mtu}, {overhead}, {min-frame} or {gap} is set, flows are listed, or sizes are by cdf").naming(TIES),
+    Key::of_network("ties", "NAME", Kind::Word, None, "", "order of frames that reach a switch at one instant: port; or hash, the default where {frames}, {mtu}, {overhead}, {min-frame}, {gap} or {cc} is set, flows are listed, or sizes are by cdf").naming(TIES),
     Key::of_network("segment", "BYTES", Kind::Integer, None, "bytes", "window: of a message in a segment, at most (what a frame has room for beside headers: 1457)").needing(WINDOW),
     Key::of_network("segment-header", "BYTES", Kind::Integer, None, "bytes", "window: headers in each segment (40; 0 with the sizes of roce, tcp and hpcc, whose overhead contains them)").needing(WINDOW),
-    Key::of_network("ack-bytes", "BYTES", Kind::Integer, Some("40"), "bytes", "window: length of an acknowledgement").needing(WINDOW),
-    Key::of_network("ack-frame", "BYTES", Kind::Integer, None, "bytes", "window: size of an acknowledgement, preamble included (that of a frame with it; roce: 74, tcp: 72, hpcc: 60)").needing(WINDOW),
+    Key::of_network("ack-bytes", "BYTES", Kind::Integer, Some("40"), "bytes", "length of an acknowledgement").needing(ACKNOWLEDGED),
+    Key::of_network("ack-frame", "BYTES", Kind::Integer, None, "bytes", "size of an acknowledgement, preamble included (that of a frame with it; roce: 74, tcp: 72, hpcc: 60)").needing(ACKNOWLEDGED),
     Key::of_network("window", "BYTES", Kind::Integer, Some("65535"), "bytes", "window: the largest, that of the receiver").needing(WINDOW),
     Key::of_network("initial-window", "N", Kind::Integer, Some("3"), "segments", "window: at the beginning, and after idle time").needing(WINDOW),
     Key::of_network("dup-acks", "N", Kind::Integer, Some("3"), "", "window: duplicate acknowledgements that start a fast retransmit").needing(WINDOW),
     Key::of_network("rto-initial", "TIME", Kind::Word, Some("1s"), "", "window: time-out before a round trip has been measured").needing(WINDOW),
     Key::of_network("rto-min", "TIME", Kind::Word, Some("1s"), "", "window: shortest time-out; one that is repeated lasts up to 1/8 longer, by a draw").needing(WINDOW),
     Key::of_network("rto-max", "TIME", Kind::Word, Some("60s"), "", "window: longest time-out").needing(WINDOW),
-    Key::of_network("completion", "NAME", Kind::Word, Some("last-byte"), "", "window: what ends the time of a message: last-byte (its arrival), or acked (its acknowledgement comes to the sender)").naming(COMPLETIONS).needing(WINDOW),
+    Key::of_network("completion", "NAME", Kind::Word, Some("last-byte"), "", "what ends the time of a message: last-byte (its arrival), or acked (its acknowledgement comes to the sender)").naming(COMPLETIONS).needing(ACKNOWLEDGED),
     Key::of_network("port-stats", "NAME", Kind::Word, Some("figures"), "", "of each port in results: none, figures (losses, queue, utilisation), or histogram (and how long its queue had which length)").naming(PORT_STATISTICS).keeping(),
 ];
+
+/// The rows of the table of transports.
+fn transports() -> Vec<(&'static Component, &'static [&'static str])> {
+    TRANSPORTS.rows().iter().map(|row| (&row.component, row.aliases)).collect()
+}
+
+/// The rows of the table of congestion controls.
+fn controls() -> Vec<(&'static Component, &'static [&'static str])> {
+    CONTROLS.rows().iter().map(|row| (&row.component, row.aliases)).collect()
+}
+
+/// The rows of the table of spreads.
+fn spreads() -> Vec<(&'static Component, &'static [&'static str])> {
+    SPREADS.rows().iter().map(|row| (&row.component, row.aliases)).collect()
+}
 
 /// The row of this model in the table of models.
 pub static FAMILY: ModelFamily = ModelFamily {
@@ -77,6 +109,11 @@ pub static FAMILY: ModelFamily = ModelFamily {
                 {link-rate} carries in full frames",
         parameters: &[],
         source: "IEEE 802.3 and 802.1D; RFC 5681, RFC 6298; Hoefler, Schneider, Lumsdaine, LogGOPSim, HPDC 2010, with OMNeT++",
+    },
+    discipline: Discipline {
+        order: "frames of a pair keep their order on one path; {forwarding} over several paths, or frames sent again, let them pass each other",
+        sharing: "ports, frame by frame in the order of arrival, with drops where a queue is full",
+        busy: "a host sends one frame at a time, of its messages in their order; a send ends when its last frame has left the host, with {recovery} window when it is acknowledged",
     },
     aliases: &[],
     keys: KEYS,
@@ -121,7 +158,11 @@ impl Spec {
         let failures = values.failures(&*topology)?;
         let forwarding: Forwarding = values.parsed("forwarding")?;
         let routes = values.routes(&*topology)?;
+        let transport: Transport = values.parsed("transport")?;
+        let control = control(values, transport)?;
         let frames = frames(values)?;
+        let has_stamps = control.as_ref().is_some_and(|control| control.needs(Signal::Stamps));
+        let frames = Frames { stamps: if has_stamps { STAMP_BYTES } else { 0 }, ..frames };
         let is_thesis = values.word("frames") == FRAMES[0].name;
         let segment_header = values.integer_or("segment-header", if is_thesis { 40 } else { 0 })?;
         let params = Params {
@@ -132,11 +173,19 @@ impl Spec {
             forwarding,
             spanning_tree: values.switch("spanning-tree")?,
             ageing: values.span("ageing")?,
-            // In a file it may stand without its condition, and has no effect then: a flag is refused.
-            ecmp: values.switch("ecmp")? && (forwarding == Forwarding::Static || values.is_insisted("ecmp")),
+            spread: spread(values, forwarding)?,
             routes,
             per: values.number("per")?,
-            recovery: values.parsed("recovery")?,
+            transport,
+            control,
+            in_flight: if transport == Transport::Roce { values.parsed("in-flight")? } else { InFlight::None },
+            ack_every: if transport.acknowledges() { values.integer("ack-every")? } else { 1 },
+            cnp_interval: span(values, "cnp-interval", transport)?,
+            rto: span(values, "rto", transport)?,
+            acks_in_control: match values.is_set("ack-class") {
+                true => Some(values.choice("ack-class", &[(ACK_CLASSES[0].name, false), (ACK_CLASSES[1].name, true)])?),
+                false => None,
+            },
             pause: values.switch("pause")?,
             xoff: values.integer("xoff")?,
             xon: values.integer("xon")?,
@@ -153,7 +202,7 @@ impl Spec {
             rto_min: values.span("rto-min")?,
             rto_max: values.span("rto-max")?,
             is_acked: values.choice("completion", &[(COMPLETIONS[0].name, false), (COMPLETIONS[1].name, true)])?
-                && values.word("recovery") == RECOVERIES[3].name,
+                && transport.acknowledges(),
             port_stats: values.parsed("port-stats")?,
             failures,
             seed: values.integer("seed")?,
@@ -164,6 +213,37 @@ impl Spec {
         let at_first = params.failures.at_first(&topology);
         Ok(Self { topology, at_first, params, is_reference, threads })
     }
+}
+
+/// The congestion control that is set; `None` if none is, or the transport has no connections.
+fn control(values: &dyn Values, transport: Transport) -> Result<Option<Control>, SpecError> {
+    if !values.is_set("cc") || !transport.acknowledges() && !values.is_insisted("cc") {
+        return Ok(None);
+    }
+    let parsed = Control::parse(values.word("cc"));
+    parsed.map(Some).map_err(|refusal| refusal.within(phrase![["cc"], ": "]).of("cc"))
+}
+
+/// \[ps\] The value of a setting of connections for each message, if it is set.
+fn span(values: &dyn Values, key: &'static str, transport: Transport) -> Result<Option<u64>, SpecError> {
+    if transport != Transport::Roce || !values.is_set(key) { Ok(None) } else { values.span(key).map(Some) }
+}
+
+/// The spread that is set, by its name or by its former key. In a file it may stand without its condition, and has no
+/// effect then: a flag is refused.
+fn spread(values: &dyn Values, forwarding: Forwarding) -> Result<Spread, SpecError> {
+    let counts = |key| forwarding == Forwarding::Static || values.is_insisted(key);
+    let by_key = values.switch("ecmp")? && counts("ecmp");
+    let named: Spread = values.parsed("spread")?;
+    if values.is_set("spread") && by_key && !named.is_several() {
+        let what = phrase![["ecmp" => true], " and ", ["spread" => named.name()], " contradict each other"];
+        return Err(SpecError::new(ErrorKind::Conflict, what, "leave out one of them").of("spread"));
+    }
+    Ok(match (counts("spread"), by_key) {
+        (true, _) if named.is_several() => named,
+        (_, true) => Spread::ECMP,
+        _ => Spread::ONE,
+    })
 }
 
 /// The sizes of frames: those of `frames`, and those that are set.
@@ -178,13 +258,14 @@ fn frames(values: &dyn Values) -> Result<Frames, SpecError> {
         gap: values.integer_or("gap", preset.gap)?,
         ack: if values.is_set("ack-frame") { Some(values.integer("ack-frame")?) } else { preset.ack },
         pause: values.integer_or("pause-bytes", preset.pause)?,
+        stamps: 0,
     })
 }
 
 /// The order of frames that arrive at one instant. Where a setting tells of a data centre, hosts of equal rates are the
 /// rule, and their frames arrive at equal instants again and again.
 fn ties(values: &dyn Values) -> Result<TieOrder, SpecError> {
-    const TELL: &[&str] = &["mtu", "overhead", "min-frame", "gap"];
+    const TELL: &[&str] = &["mtu", "overhead", "min-frame", "gap", "cc"];
     if values.is_set("ties") {
         return values.choice("ties", &[(TIES[0].name, TieOrder::Port), (TIES[1].name, TieOrder::Hash)]);
     }
@@ -209,7 +290,7 @@ impl Spec {
     /// \[bytes/ps\] Payload that a link of `rate` b/s carries in full frames.
     fn payload_rate(&self, rate: u64) -> f64 {
         let payload = self.params.payload();
-        let header = if self.params.recovery == Recovery::Window { self.params.segment_header } else { 0 };
+        let header = if self.params.transport == Transport::Window { self.params.segment_header } else { 0 };
         let bits = 8 * self.params.frames.of(payload + header) + self.params.frames.gap;
         f64::from(payload) / (f64::from(bits) / 8.0) * rate as f64 / 8e12
     }
@@ -307,7 +388,7 @@ impl NetworkSpec for Spec {
         let mut warnings: Vec<Phrase> =
             other_rates(&rates, self.params.link_rate, "in full frames").into_iter().collect();
         warnings.extend(self.params.failures.warnings(&*self.topology));
-        if self.params.ecmp {
+        if self.params.spread.is_several() {
             return warnings;
         }
         let [links, unused] = unused_links(&*self.topology, &self.params).unwrap_or_default();
@@ -318,7 +399,7 @@ impl NetworkSpec for Spec {
                 ["forwarding" => "static"],
                 " takes the first of several shortest paths: {unused} of {links} links between the switches of {spec} on such \
                  paths carry nothing (each direction counts); to use all of them, set ",
-                ["ecmp" => "true"]
+                ["spread" => "ecmp"]
             ],
             Forwarding::Learning => phrase![
                 ["forwarding" => "learning"],
@@ -326,7 +407,7 @@ impl NetworkSpec for Spec {
                  (each direction counts); to use all of them, set ",
                 ["forwarding" => "static"],
                 " and ",
-                ["ecmp" => "true"]
+                ["spread" => "ecmp"]
             ],
         };
         warnings.push(text);
@@ -337,6 +418,14 @@ impl NetworkSpec for Spec {
     fn units(&self) -> Units {
         let capacity = self.payload_rate(self.params.link_rate);
         Units { phit_bytes: 1, packet_phits: self.params.payload(), is_padded: false, capacity }
+    }
+
+    fn packets_are_payload(&self) -> bool {
+        self.params.transport != Transport::Window
+    }
+
+    fn chooses_by_hash(&self) -> bool {
+        self.params.spread.is_several()
     }
 
     fn rates(&self) -> Option<Rates> {
@@ -356,7 +445,7 @@ impl NetworkSpec for Spec {
         };
         let hosts: Vec<[u64; 2]> = (0..self.topology.endpoints()).map(of_host).collect();
         let [injection, ejection] = [0, 1].map(|way| hosts.iter().map(|host| self.payload_rate(host[way])).collect());
-        Some(Rates { link: self.payload_rate(fastest), injection, ejection, queued_phits: None })
+        Some(Rates { link: self.payload_rate(fastest), injection, ejection, queued_phits: 0, is_serial: false })
     }
 
     fn cycle(&self) -> Option<(u64, u64)> {

@@ -35,15 +35,16 @@
 //!   another one at the instant of a failure.
 //! - A PAUSE frame holds until the next one: refreshing it is not simulated, and it is never damaged.
 //! - Connections with windows are open from the start and for ever.
-//! - With the recovery `oracle` the sender learns of a loss at once and repeats the frame at once, so that what is lost
+//! - With the transport `oracle` the sender learns of a loss at once and repeats the frame at once, so that what is lost
 //!   costs the links up to the loss and no time. With `backoff` a frame that is lost again waits for a drawn time.
-//! - With the recovery `window`, a time-out that is not the first of its segment lasts up to an eighth longer, by a
+//! - With the transport `window`, a time-out that is not the first of its segment lasts up to an eighth longer, by a
 //!   draw: RFC 6298 has no such draw, but clocks that differ.
 //!
 //! Sources: IEEE 802.3 (frames, gaps, PAUSE), IEEE 802.1D (bridges), RFC 5681, RFC 6298 and RFC 6582 (windows);
 //! Hoefler, Schneider, Lumsdaine, LogGOPSim, HPDC 2010, with OMNeT++ (the exact figures that tests hold).
 
 pub mod capture;
+pub mod cc;
 pub mod components;
 mod details;
 mod engine;
@@ -53,15 +54,20 @@ mod ideal;
 mod params;
 pub mod reference;
 mod rules;
+pub mod spread;
+pub mod transport;
 mod wire;
 
 pub use details::{BINS, Details, PortDetails, Totals};
 pub use family::FAMILY;
+pub use cc::CONTROLS;
 pub use params::{
-    FORWARDING, Forwarding, MAX_QUEUE, MAX_TIME, PORT_STATS, Params, PortStats, RATES, RECOVERY, Recovery, SWITCHING,
-    Switching, TieOrder,
+    FORWARDING, Forwarding, IN_FLIGHT, InFlight, MAX_QUEUE, MAX_TIME, PORT_STATS, Params, PortStats, RATES, RTO,
+    SWITCHING, Switching, TieOrder, Transport,
 };
 pub use rules::frame::Frames;
+pub use spread::{SPREADS, Spread};
+pub use transport::TRANSPORTS;
 
 use capture::Capture;
 use fsin_core::capture::Place;
@@ -125,7 +131,7 @@ pub fn host_rates(topology: &dyn Topology, params: &Params) -> Result<Vec<u64>, 
 }
 
 /// Number of links between switches that routes could take, and of these the number that none takes: with static
-/// forwarding and without [ECMP](Params::ecmp) of the links on shortest paths, with a spanning tree of all. Each
+/// forwarding and without a [spread](Params::spread) over several paths of the links on shortest paths, with a spanning tree of all. Each
 /// direction of a link counts by itself.
 ///
 /// # Errors

@@ -10,7 +10,10 @@ use fsin_core::route::RouteTable;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 
+use crate::cc::{Control, Signal};
 use crate::rules::frame::Frames;
+use crate::spread::Spread;
+use crate::transport::TRANSPORTS;
 
 /// \[bytes\] What every data frame has around its data: preamble, header, LLC and check sequence.
 const LEAST: u64 = 29;
@@ -25,6 +28,9 @@ pub const MAX_TIME: u64 = 3_600 * SECOND;
 
 /// \[frames\] Longest queue.
 pub const MAX_QUEUE: u32 = 1 << 24;
+
+/// \[ps\] Time-out of `roce` where links lose frames and none is set: a millisecond.
+pub const RTO: u64 = 1_000_000_000;
 
 /// \[ps\] A second.
 const SECOND: u64 = 1_000_000_000_000;
@@ -56,9 +62,9 @@ pub enum Forwarding {
 /// Every kind of forwarding with its name.
 pub const FORWARDING: [(&str, Forwarding); 2] = [("learning", Forwarding::Learning), ("static", Forwarding::Static)];
 
-/// Recovery of lost frames.
+/// What a host does about order, loss and acknowledgement.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Recovery {
+pub enum Transport {
     /// The sender learns of the loss at once, and sends the frame again at once.
     Oracle,
     /// The sender learns of the loss at once. It sends the frame again at once the first time, and after a drawn time
@@ -68,15 +74,47 @@ pub enum Recovery {
     None,
     /// A sliding window with acknowledgements, as TCP has (RFC 5681, RFC 6298, RFC 6582).
     Window,
+    /// A connection for each message, whose frames are paced, and which goes back to a gap, as RoCE v2 has.
+    Roce,
 }
 
-/// Every kind of recovery with its name.
-pub const RECOVERY: [(&str, Recovery); 4] = [
-    ("oracle", Recovery::Oracle),
-    ("backoff", Recovery::Backoff),
-    ("none", Recovery::None),
-    ("window", Recovery::Window),
-];
+impl Transport {
+    /// The name of its row in the [table](crate::TRANSPORTS).
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Oracle => "oracle",
+            Self::Backoff => "backoff",
+            Self::None => "none",
+            Self::Window => "window",
+            Self::Roce => "roce",
+        }
+    }
+
+    /// True if receivers acknowledge frames, by which senders learn of losses.
+    #[must_use]
+    pub const fn acknowledges(self) -> bool {
+        match self {
+            Self::Window | Self::Roce => true,
+            Self::Oracle | Self::Backoff | Self::None => false,
+        }
+    }
+}
+
+/// Limit of what a connection of the transport `roce` has sent and that is not acknowledged.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum InFlight {
+    /// None.
+    None,
+    /// The largest product of round trip and rate of any pair of hosts.
+    Bdp,
+    /// That, times the share that the rate of the connection has of its link's.
+    BdpScaled,
+}
+
+/// Every limit with its name.
+pub const IN_FLIGHT: [(&str, InFlight); 3] =
+    [("none", InFlight::None), ("bdp", InFlight::Bdp), ("bdp-scaled", InFlight::BdpScaled)];
 
 /// Which statistics are kept of each port.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -125,11 +163,20 @@ impl FromStr for Forwarding {
     }
 }
 
-impl FromStr for Recovery {
+impl FromStr for Transport {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
-        named("recovery", &RECOVERY, text)
+        let found = TRANSPORTS.find(text).map(|row| row.transport);
+        found.ok_or_else(|| TRANSPORTS.unknown(text))
+    }
+}
+
+impl FromStr for InFlight {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        named("in-flight", &IN_FLIGHT, text)
     }
 }
 
@@ -160,14 +207,30 @@ pub struct Params {
     /// \[ps\] Learning: time after which an address is forgotten if no frame comes from it (IEEE 802.1D, table 7-5: 300
     /// s).
     pub ageing: u64,
-    /// Static: true if a flow takes one of all shortest paths, chosen by a hash.
-    pub ecmp: bool,
+    /// Static: which of several shortest paths a frame takes.
+    pub spread: Spread,
     /// Static: the routes of a file, in place of shortest paths.
     pub routes: Option<Arc<RouteTable>>,
     /// Share of the frames that are damaged on a link: 0 or more, and less than 1.
     pub per: f64,
-    /// Recovery of lost frames.
-    pub recovery: Recovery,
+    /// What hosts do about order, loss and acknowledgement.
+    pub transport: Transport,
+    /// How a connection finds its window and its rate; `None`: as the transport does if none is named (`newreno` of
+    /// `window`, `none` of `roce`).
+    pub control: Option<Control>,
+    /// Roce: limit of what a connection has sent and that is not acknowledged.
+    pub in_flight: InFlight,
+    /// Frames to an acknowledgement: 1 or 2 with windows.
+    pub ack_every: u32,
+    /// \[ps\] Roce: least time between two marks of a connection that are returned; `None`: that of the congestion
+    /// control, or 0.
+    pub cnp_interval: Option<u64>,
+    /// \[ps\] Roce: time without an acknowledgement after which a connection goes back; 0: never; `None`: never where
+    /// links are lossless, else [`RTO`].
+    pub rto: Option<u64>,
+    /// True if acknowledgements travel in the class of control frames, and not in that of their data; `None`: with
+    /// `roce` alone.
+    pub acks_in_control: Option<bool>,
     /// True for link-level flow control (IEEE 802.3, annex 31B).
     pub pause: bool,
     /// \[frames\] When the switch holds this many frames of an input, it pauses the sender.
@@ -220,10 +283,16 @@ impl Default for Params {
             forwarding: Forwarding::Learning,
             spanning_tree: true,
             ageing: 300 * SECOND,
-            ecmp: false,
+            spread: Spread::ONE,
             routes: None,
             per: 0.0,
-            recovery: Recovery::Oracle,
+            transport: Transport::Oracle,
+            control: None,
+            in_flight: InFlight::None,
+            ack_every: 1,
+            cnp_interval: None,
+            rto: None,
+            acks_in_control: None,
             pause: false,
             xoff: 500,
             xon: 250,
@@ -251,10 +320,47 @@ impl Params {
     /// \[bytes\] Maximum data of a message in a frame.
     #[must_use]
     pub const fn payload(&self) -> u32 {
-        match self.recovery {
-            Recovery::Window => self.segment,
-            Recovery::Oracle | Recovery::Backoff | Recovery::None => self.frames.mtu,
+        match self.transport {
+            Transport::Window => self.segment,
+            Transport::Oracle | Transport::Backoff | Transport::None | Transport::Roce => self.frames.mtu,
         }
+    }
+
+    /// \[ps\] Roce: least time between two marks of a connection that are returned.
+    #[must_use]
+    pub fn cnp_interval(&self) -> u64 {
+        let of_control = self.control.as_ref().and_then(|control| control.built().cnp_interval);
+        self.cnp_interval.or(of_control).unwrap_or(0)
+    }
+
+    /// \[ps\] Roce: time without an acknowledgement after which a connection goes back; `None` if there is none.
+    #[must_use]
+    pub fn rto(&self) -> Option<u64> {
+        let is_lossless = self.pause && self.per == 0.0 && self.failures.is_empty();
+        match self.rto {
+            Some(0) => None,
+            Some(rto) => Some(rto),
+            None if is_lossless => None,
+            None => Some(RTO),
+        }
+    }
+
+    /// True if acknowledgements travel in the class of control frames.
+    #[must_use]
+    pub fn acks_in_control(&self) -> bool {
+        self.acks_in_control.unwrap_or(self.transport == Transport::Roce)
+    }
+
+    /// True if a congestion control needs a signal.
+    #[must_use]
+    pub fn needs(&self, signal: Signal) -> bool {
+        self.control.as_ref().is_some_and(|control| control.needs(signal))
+    }
+
+    /// True if the largest product of round trip and rate is asked for.
+    pub(crate) fn needs_reach(&self) -> bool {
+        let control = self.control.as_ref().is_some_and(|control| control.built().needs_network);
+        self.transport == Transport::Roce && (control || self.in_flight != InFlight::None)
     }
 
     /// Number of frames into which a message of `bytes` bytes is cut; a message of 0 bytes is one frame.
@@ -281,7 +387,7 @@ impl Params {
     /// # Errors
     /// The first value that cannot be used.
     pub fn check(&self) -> Result<(), SpecError> {
-        let Frames { mtu, overhead, min, gap, ack, pause } = self.frames;
+        let Frames { mtu, overhead, min, gap, ack, pause, .. } = self.frames;
         let most = u64::from(mtu);
         let ranges = [
             ("link-rate", self.link_rate, RATES),
@@ -321,21 +427,34 @@ impl Params {
             let remedy = format!("use at most {mtu} bytes in all");
             return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("segment"));
         }
-        if self.ecmp && self.forwarding == Forwarding::Learning {
-            let what = phrase![["ecmp"], ": switches that learn addresses know one path"];
+        if self.spread.is_several() && self.forwarding == Forwarding::Learning {
+            let what = phrase![["spread" => self.spread.name()], ": switches that learn addresses know one path"];
             let remedy = phrase!["set ", ["forwarding" => "static"], ", or leave it out"];
-            return Err(SpecError::new(ErrorKind::Meaningless, what, remedy).of("ecmp"));
+            return Err(SpecError::new(ErrorKind::Meaningless, what, remedy).of("spread"));
         }
-        if self.is_acked && self.recovery != Recovery::Window {
-            let what = phrase![["completion" => "acked"], ": only windows have acknowledgements"];
-            let remedy = phrase!["set ", ["recovery" => "window"], ", or leave it out"];
+        if self.is_acked && !self.transport.acknowledges() {
+            let what = phrase![["completion" => "acked"], ": ", ["transport" => self.transport.name()], " has no acknowledgements"];
+            let remedy = phrase!["set ", ["transport" => "window or roce"], ", or leave it out"];
             return Err(SpecError::new(ErrorKind::Meaningless, what, remedy).of("completion"));
+        }
+        let most = if self.transport == Transport::Window { 2 } else { 1 << 16 };
+        if !(1..=most).contains(&self.ack_every) {
+            return Err(SpecError::out_of_range("ack-every", u64::from(self.ack_every), 1..=most.into()));
+        }
+        for (key, value) in [("cnp-interval", self.cnp_interval), ("rto", self.rto)] {
+            if value.is_some_and(|value| value > MAX_TIME) {
+                return Err(SpecError::out_of_range(key, value.unwrap_or(0), 0..=MAX_TIME));
+            }
+        }
+        if let Some(control) = &self.control {
+            control.check(self.transport, self.has_marks())?;
         }
         let why = match self.interface {
             Interface::Serial => None,
-            Interface::Interleaved(_) if self.recovery != Recovery::Window => None,
+            Interface::Interleaved(_) if !self.transport.acknowledges() => None,
             Interface::Interleaved(_) => {
-                Some(phrase!["with ", ["recovery" => "window"], " connections send whenever their windows allow it"])
+                let name = self.transport.name();
+                Some(phrase!["with ", ["transport" => name], " connections send whenever their windows allow it"])
             }
             Interface::PerPort => Some(phrase!["hosts have one link"]),
         };
@@ -350,15 +469,22 @@ impl Params {
                 SpecError::new(ErrorKind::Conflict, what, phrase!["set ", ["forwarding" => "static"]]).of("routes")
             );
         }
-        if self.routes.is_some() && self.ecmp {
-            let what = phrase![["ecmp"], " spreads shortest paths, and ", ["routes"], " gives others"];
-            return Err(SpecError::new(ErrorKind::Conflict, what, "leave out one of them").of("ecmp"));
+        if self.routes.is_some() && self.spread.is_several() {
+            let what =
+                phrase![["spread" => self.spread.name()], " spreads shortest paths, and ", ["routes"], " gives others"];
+            return Err(SpecError::new(ErrorKind::Conflict, what, "leave out one of them").of("spread"));
         }
         if self.pause && self.xon >= self.xoff {
             let what = phrase![["xon" => self.xon], " is not below ", ["xoff" => self.xoff]];
             return Err(SpecError::new(ErrorKind::Conflict, what, "use a smaller one").of("xon"));
         }
         Ok(())
+    }
+
+    /// True if switches mark frames.
+    #[must_use]
+    pub fn has_marks(&self) -> bool {
+        false
     }
 
     /// Checks the length \[frames\] of a port's queue that the topology gives.

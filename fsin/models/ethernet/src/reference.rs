@@ -168,11 +168,12 @@ impl Reference {
                 self.add(at, EventKind::Timer { connection, hosts: (source, destination) });
             }
         }
-        for (host, at) in std::mem::take(&mut self.base.hosts.wakes) {
-            self.add(at, EventKind::Wake { host });
-        }
         for host in std::mem::take(&mut self.base.hosts.ready) {
             self.send(self.base.wiring.host_port(host));
+        }
+        // A host that has nothing to send yet may ask for it.
+        for (host, at) in std::mem::take(&mut self.base.hosts.wakes) {
+            self.add(at, EventKind::Wake { host });
         }
     }
 
@@ -193,7 +194,7 @@ impl Reference {
         }
         let owner = self.base.wiring.links[port].owner;
         if self.base.wiring.is_host(owner) {
-            if let Some((frame, key)) = self.base.hosts.next(owner, self.base.now) {
+            if let Some((frame, key)) = self.base.hosts.next(owner, self.base.now, 0) {
                 self.transmit(port, frame, key);
             }
             return;

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use fsin_core::connections::Connections;
 use fsin_core::failures::Failures;
 use fsin_core::messages::Payload;
 use fsin_core::route::{Name, RouteTable};
@@ -51,10 +52,14 @@ pub struct Params {
     pub node_rate: u64,
     /// The routing.
     pub routing: Name,
+    /// True to take routes that the file of the network states link by link, if there are any.
+    pub takes_stated: bool,
     /// The routes of [`Name::ROUTES`].
     pub routes: Option<Arc<RouteTable>>,
     /// The paths that are taken.
     pub paths: Paths,
+    /// Which messages of a node are in the network at a time.
+    pub connections: Connections,
     /// How flows share links.
     pub fairness: Fairness,
     /// \[bytes\] With [`Fairness::RoundTrip`]: what is added to the round trip for each link, at its rate.
@@ -87,8 +92,10 @@ impl Default for Params {
             router_delay: 0,
             node_rate: 10_000_000_000,
             routing: Name::SHORTEST,
+            takes_stated: true,
             routes: None,
             paths: Paths::Hash,
+            connections: Connections::PerDestination,
             fairness: Fairness::MaxMin,
             weight_bytes: 0,
             tcp_gamma: 0,

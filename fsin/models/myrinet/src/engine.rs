@@ -159,6 +159,11 @@ impl<E: Instants> Engine for Simulated<E> {
         Cycle(END / TICKS)
     }
 
+    /// A cycle is a picosecond, and figures count them from 0.
+    fn instant(&self, clock: Cycle) -> Cycle {
+        clock - 1
+    }
+
     fn inject(&mut self, message: Message) -> Injected {
         let base = self.0.base_mut();
         let (outcome, now) = (base.hosts.inject(message, base.now), base.now);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fsin_core::failures::Failures;
-use fsin_core::family::{Carried, Key, Kind, ModelFamily, NetworkSpec, Room, Units, Values};
+use fsin_core::family::{Carried, Discipline, Key, Kind, ModelFamily, NetworkSpec, Room, Units, Values};
 use fsin_core::network::Network;
 use fsin_core::parallel;
 use fsin_core::route::{Name, listed};
@@ -41,6 +41,11 @@ pub static FAMILY: ModelFamily = ModelFamily {
                 and load 1 what the {link-rate} carries in full packets",
         parameters: &[],
         source: "ANSI/VITA 26-1998; Boden et al., Myrinet, IEEE Micro 15(1), 1995; George, VanLoon",
+    },
+    discipline: Discipline {
+        order: "packets of a pair have one route and arrive in order",
+        sharing: "links, packet by packet: worms wait for each other's ends at an output, in turn",
+        busy: "a host sends one packet at a time, of its messages in their order; a send ends when the GAP behind its last packet has left the host",
     },
     aliases: &[],
     load_unit: "fraction of capacity",

@@ -6,21 +6,22 @@ use std::sync::Arc;
 use crate::routing::{Order, Routing};
 use fsin_core::failures::{Failures, LostPairs, Timetable, parts};
 use fsin_core::family::{
-    Key, Kind, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values, bandwidth_unused,
+    Discipline, Key, Kind, LinkRoom, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values,
+    bandwidth_unused, narrow_links,
 };
 use fsin_core::network::Network;
 use fsin_core::parallel;
-use fsin_core::topology::{self, Faults, Topology};
-use trgen::Geometry;
+use fsin_core::topology::{self, Faults, Port, Topology};
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
+use trgen::{Geometry, NodeId};
 
 use crate::engine::fast;
 use crate::engine::reference::Reference;
 use crate::router::arbitration::ARBITRATIONS;
 use crate::router::faults::Reachability;
-use crate::router::hop_delays::LINKS;
+use crate::router::hop_delays::{HopDelays, LINKS};
 use crate::router::injection::INJECTIONS;
 use crate::router::{
     Arbitration, CheckedParams, Consumption, GlobalCc, Inject, Injection, Interface, RouterParams, SourceQueue,
@@ -44,7 +45,7 @@ const KEYS: &[Key] = &[
     Key::of_network("injectors", "I", Kind::Integer, Some("1"), "", "injection queues of each node"),
     Key::of_network("injection", "MODE", Kind::Word, Some("shortest"), "", "injector of a new packet: shortest (the least occupied), dor, longest-path, ...; fsin list injections").naming(INJECTIONS),
     Key::of_network("inject", "parallel|serial", Kind::Word, Some("parallel"), "", "from source buffer to injection queue: whatever fits at once, or a phit per cycle"),
-    Key::of_network("interface", "serial|interleaved:N|per-port", Kind::Word, Some("serial"), "", "messages that an interface sends at a time: one; up to N to different destinations, packets in turn; or on each link those whose routes begin there; per-port in slices, tpu:..., if this, injectors and injection are absent"),
+    Key::of_network("interface", "serial|interleaved:N|per-port", Kind::Word, Some("serial"), "", "messages that an interface sends at a time: one; up to N to different destinations, packets in turn; or on each link those whose routes begin there; per-port in slices, tpu:..., if this, injectors and injection are absent. Of models without packets: per-destination, one of each source, destination and class; serial or serial:N, up to N of a node; at-once, all"),
     Key::of_network("consumption", "multiple|single|N", Kind::Word, Some("multiple"), "", "consumption ports: one for each queue, or one or N per node"),
     Key::of_network("arbitration", "MODE", Kind::Word, Some("rr"), "", "who gets a contended output: rr (round robin), fifo, longest, random, age, highest-vc").naming(ARBITRATIONS),
     Key::of_network("bubble", "B", Kind::Integer, Some("2"), "packets", "room that a packet must find, its own place included, where it enters a ring or, on a mesh, a row; 0: none, and a torus may deadlock"),
@@ -63,6 +64,11 @@ pub static VCT: ModelFamily = ModelFamily {
         about: "virtual cut-through routers with virtual channels, phit by phit: the functional model of FSIN",
         parameters: &[],
         source: "Ridruejo, Miguel-Alonso, INSEE, Euro-Par 2005",
+    },
+    discipline: Discipline {
+        order: "messages of a pair enter one after another; packets pass each other only where routings, channels or injectors give them a choice",
+        sharing: "links and ports, packet by packet in turn; a packet that waits stops those behind it in its queue",
+        busy: "a node sends a packet a cycle, of one message at a time (more by {interface}); a send ends when its last packet is in the source buffer, up to {injection-queue} packets before its link is free; with open sources at once",
     },
     aliases: &["router"],
     keys: KEYS,
@@ -185,7 +191,8 @@ impl NetworkSpec for Spec {
             link: 1.0,
             injection: vec![injection; nodes],
             ejection: vec![ejection; nodes],
-            queued_phits: is_serial.then(|| packets * u64::from(router.packet_phits)),
+            queued_phits: packets * u64::from(router.packet_phits),
+            is_serial,
         };
         Some(rates.paced(&*self.topology))
     }
@@ -278,9 +285,20 @@ impl NetworkSpec for Spec {
         Some(SpecError::new(ErrorKind::Conflict, what, remedy).of(self.cause.0))
     }
 
+    fn link_room(&self, node: NodeId, port: Port) -> Option<LinkRoom> {
+        let router = &self.router;
+        self.topology.neighbour(node, port)?;
+        // A phit takes its place when it is sent, and credits take no time.
+        let delay = HopDelays::of(router, &*self.topology, node, port);
+        let channels = router.vcs as u64;
+        let (phits, step) = (u64::from(router.queue_phits()) * channels, u64::from(router.packet_phits) * channels);
+        Some(LinkRoom { phits, cycles: 1 + u64::from(delay), step, channels })
+    }
+
     fn warnings(&self) -> Vec<Phrase> {
         let timetable = &self.router.timetable;
         let mut warnings = self.router.warnings();
+        warnings.extend(narrow_links(self, &*self.topology, "queue"));
         match self.topology.switched() {
             Some(_) => warnings.extend(timetable.failures().warnings(&*self.topology)),
             None => {

@@ -245,7 +245,7 @@ fn series_colours() -> String {
         COLOURS.iter().enumerate().map(line).collect()
     };
     format!(
-        ":root{{{}}}\n@media (prefers-color-scheme: dark) and (not print) {{:root{{{}}}}}\n",
+        ":root{{{}}}\n@media screen and (prefers-color-scheme: dark) {{:root{{{}}}}}\n",
         declared(0.0),
         declared(0.35)
     )

@@ -178,6 +178,9 @@ fn facts(kind: &Kind, member: &Member) -> Vec<(String, String)> {
     match kind.name.as_str() {
         "networks" => {
             if let Some(model) = named(name) {
+                for (what, text) in model.discipline.named() {
+                    add(what, of_table(text));
+                }
                 add("unit of load", model.load_unit.to_owned());
                 add("understands also", model.shared.join(", "));
             }

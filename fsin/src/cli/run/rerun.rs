@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use clap::ArgMatches;
 use fsin::experiment::{Experiment, Inputs, Kind, RunPlan, key, without_folders};
 use fsin::result::{Manifest, RunResult};
-use fsin::sweep::{Collected, Plan, Row, damage, open_unchecked};
+use fsin::sweep::{Collected, Plan, Point, Row, damage, open_unchecked};
 use fsin::words::counted;
 use serde_json::{Map, Value};
 use trgen::Cycle;
@@ -127,6 +127,11 @@ fn check(plan: &Plan, collected: &Collected, number: usize, folder: &Path, alone
     Some(differences)
 }
 
+/// The text of the experiment that is stored with a point.
+fn planned(point: &Point, is_single: bool) -> String {
+    if is_single { point.experiment.clone() } else { point.file() }
+}
+
 /// Compares the files of a stored point with each other and with the plan.
 fn check_files(folder: &Path, plan: &Plan, row: &Row, is_single: bool, differences: &mut Vec<String>) {
     match damage(folder, plan.has_checksums() && !is_single) {
@@ -134,7 +139,7 @@ fn check_files(folder: &Path, plan: &Plan, row: &Row, is_single: bool, differenc
         Err(error) => differences.push(error.to_string()),
     }
     match std::fs::read_to_string(folder.join("experiment.toml")) {
-        Ok(text) if text == plan.points[row.index].experiment => {}
+        Ok(text) if text == planned(&plan.points[row.index], is_single) => {}
         Ok(_) => differences.push("experiment.toml is not the experiment that was planned".to_owned()),
         Err(error) => differences.push(format!("experiment.toml: {error}")),
     }

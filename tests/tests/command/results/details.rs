@@ -290,6 +290,41 @@ fn lists_of_flows_are_read_in_both_forms() {
 }
 
 #[test]
+fn a_flow_completes_at_its_start_and_its_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let start = 10_000_000;
+    fs::write(folder.path().join("f.csv"), "src,dst,bytes,start\n0,1,1000,0\n1,0,1000,10us\n").unwrap();
+    // 1000 bytes and 70 around them, at 100 Gb/s over two links of 500 ns each; 1000 bytes at 10 Gb/s.
+    let networks = [
+        ("ethernet --link-rate 100Gb/s --frames roce", Some(1_171_200)),
+        ("flow --link-rate 10Gb/s --propagation 500ns", Some(1_800_000)),
+        ("ethernet:recovery=window,completion=acked --frames tcp", None),
+        ("myrinet", None),
+    ];
+    for (at, (network, time)) in networks.into_iter().enumerate() {
+        let line =
+            format!("--network {network} --topology star:2 --flows f.csv --message-stats --message-log {at}.jsonl");
+        let found = result(folder.path(), &line);
+        let text = fs::read_to_string(folder.path().join(format!("{at}.jsonl"))).unwrap();
+        let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let [first, second] = &rows[..] else { panic!("{network}: {text}") };
+        let of = |row: &Value, name: &str| row[name].as_u64().unwrap();
+        let took = of(first, "completion_cycles");
+        assert_eq!(took, time.unwrap_or(took), "{network}");
+        assert_eq!([of(first, "generated_cycle"), of(second, "generated_cycle")], [0, start], "{network}");
+        assert_eq!([of(second, "completion_cycles"), of(second, "alone_cycles")], [took, took], "{network}");
+        assert_eq!(of(&found, "completion_cycles"), start + took, "{network}: the run ends with the last flow");
+        if !network.contains("acked") {
+            assert_eq!(
+                [of(first, "delivered_cycle"), of(second, "delivered_cycle")],
+                [took, start + took],
+                "{network}"
+            );
+        }
+    }
+}
+
+#[test]
 fn messages_of_a_program_are_logged_with_their_sizes() {
     let folder = tempfile::tempdir().unwrap();
     let kernel = "--topology torus:4x4 --kernel all-to-all:tasks=16,bytes=3000";

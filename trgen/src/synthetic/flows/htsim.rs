@@ -12,6 +12,9 @@ use std::collections::HashMap;
 use super::read::{Reading, behind, class, ends, not, short};
 use super::{Flow, FlowsError, LATEST, LONGEST, Links, List, Trigger};
 
+/// The name of the format.
+pub(super) const FORMAT: &str = "a connection matrix of htsim (.cm)";
+
 const FORM: &str = "write Nodes, Connections, then for each flow `0->1 id 1 start 0 size 2000000`, and for each trigger `trigger id 1 oneshot`";
 
 /// True for the first line of such a list.
@@ -46,7 +49,7 @@ pub(super) fn read<'t>(lines: impl Iterator<Item = (&'t str, usize)>, of: &Readi
     if failures.unwrap_or(0) > 0 {
         return Err(error(last, "failures in a list of flows".to_owned(), "failures are a setting of the run: fail"));
     }
-    let mut list = List { format: "a connection matrix of htsim (.cm)", ..List::default() };
+    let mut list = List { format: FORMAT, ..List::default() };
     let mut triggers_by_id: HashMap<u64, (u32, usize)> = HashMap::new();
     // Ids of triggers, as flows name them, with the line.
     let mut named: Vec<[Option<u64>; 3]> = Vec::new();

@@ -28,8 +28,6 @@ pub use read::{Reading, bytes, parse, read};
 const LONGEST: u64 = 1 << 50;
 /// \[ps\] The latest start: eleven days.
 const LATEST: u64 = 1_000_000_000_000_000_000;
-/// Number of classes.
-const CLASSES: u8 = 8;
 
 /// A message of a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,6 +79,14 @@ pub struct List {
     pub triggers: Vec<Trigger>,
     /// What a reader of results should know.
     pub notes: Vec<String>,
+}
+
+impl List {
+    /// True for a connection matrix of htsim, the only format whose starts lack a unit.
+    #[must_use]
+    pub fn is_htsim(&self) -> bool {
+        self.format == htsim::FORMAT
+    }
 }
 
 /// A list that cannot be used.

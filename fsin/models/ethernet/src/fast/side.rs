@@ -151,7 +151,7 @@ impl HostSide for Hosts {
     #[inline(always)]
     fn send_next(fast: &mut Fast, port: usize) {
         let owner = fast.base.wiring.links[port].owner;
-        if let Some((frame, key)) = fast.base.hosts.next(owner, fast.base.now) {
+        if let Some((frame, key)) = fast.base.hosts.next(owner, fast.base.now, 0) {
             let slot = fast.frames.store(Carried { frame, held: NONE, changes: fast.base.hosts.changes, key });
             fast.transmit(port, slot, fast.base.now);
             if fast.base.hosts.is_ending(owner) || fast.base.hosts.has_next(owner) {
@@ -201,14 +201,15 @@ impl Fast {
                 self.calendar.add(Event { at: deadline, order, handle: connection });
             }
         }
-        while let Some((host, at)) = self.base.hosts.wakes.pop() {
-            let order = TIMER | u64::from(host) << HOST_BITS | u64::from(host);
-            self.calendar.add(Event { at, order, handle: NONE });
-        }
         let mut ready = std::mem::take(&mut self.base.hosts.ready);
         for host in ready.drain(..) {
             self.send(self.base.wiring.host_port(host));
         }
         self.base.hosts.ready = ready;
+        // A host that has nothing to send yet may ask for it.
+        while let Some((host, at)) = self.base.hosts.wakes.pop() {
+            let order = TIMER | u64::from(host) << HOST_BITS | u64::from(host);
+            self.calendar.add(Event { at, order, handle: NONE });
+        }
     }
 }

@@ -8,7 +8,7 @@ use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 
 use super::wiring::Wiring;
-use crate::params::{Params, Recovery};
+use crate::params::Params;
 
 /// The state of links from some time on.
 #[derive(Clone, Debug)]
@@ -54,14 +54,14 @@ impl Alive {
         };
         let mut later: VecDeque<Later> = times.zip(params.failures.phases()).map(state).collect();
         let is_parted = |state: &Later| state.parts.iter().any(|part| *part != state.parts[0]);
-        if params.recovery == Recovery::Window && later.iter().any(is_parted) {
+        if params.transport.acknowledges() && later.iter().any(is_parted) {
             let what = phrase![
                 ["fail"],
                 ": hosts are cut off, and with ",
-                ["recovery" => "window"],
+                ["transport" => params.transport.name()],
                 " senders would send to them again and again"
             ];
-            let remedy = phrase!["let fewer links fail, or use ", ["recovery" => "oracle"]];
+            let remedy = phrase!["let fewer links fail, or use ", ["transport" => "oracle"]];
             return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("fail"));
         }
         let first = later.pop_front();

@@ -9,13 +9,13 @@ use fsin_core::topology::{Port, Topology};
 use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
-use trgen::rng::{mix2, pick};
 
 use super::alive::Alive;
 use super::frame::{Frame, NONE};
 use super::tree::spanning;
 use super::wiring::Wiring;
 use crate::params::{Forwarding, Params};
+use crate::spread::{Choosing, hash};
 
 /// Maximum number of entries of all tables.
 const MAX_ENTRIES: usize = 1 << 27;
@@ -39,6 +39,8 @@ pub(crate) struct Tables {
     hosts: usize,
     /// Seed of the run.
     seed: u64,
+    /// Which of several ports a frame takes; `None`: by the [`hash`].
+    choose: Option<fn(&Choosing) -> u32>,
     /// The entries, by the kind of forwarding.
     kind: Kind,
 }
@@ -118,7 +120,7 @@ impl Tables {
             }
             Forwarding::Static => Builder::new(topology, wiring, params, alive)?.finish(),
         };
-        Ok(Self { hosts: wiring.hosts, seed: params.seed, kind })
+        Ok(Self { hosts: wiring.hosts, seed: params.seed, choose: params.spread.other(), kind })
     }
 
     /// The tables after links have died or were repaired: routes and trees of the links that are alive, and no address that
@@ -136,7 +138,7 @@ impl Tables {
                 let mut new = Sets { width: *width, sets: vec![0; sets.len()], ..Sets::default() };
                 let between = Between::new(wiring, alive);
                 for (column, goal) in goals(wiring, columns) {
-                    new.shortest_paths(wiring, &between, goal, column as usize, params.ecmp);
+                    new.shortest_paths(wiring, &between, goal, column as usize, params.spread.is_several());
                 }
                 (*sets, *ports) = (new.sets, new.ports);
                 *homes = self::homes(wiring, alive);
@@ -154,7 +156,7 @@ impl Tables {
         }
     }
 
-    /// With shortest paths and without [`ecmp`](Params::ecmp): the number of links between switches that lie on shortest
+    /// With shortest paths and without a [spread](Params::spread) over several paths: the number of links between switches that lie on shortest
     /// paths between hosts, and of these the number that the tables do not use. With a spanning tree: the number of
     /// links between switches, and of those that it blocks. Each direction of a link counts by itself. Zeros otherwise.
     pub(crate) fn unused(&self, wiring: &Wiring, alive: &Alive) -> [usize; 2] {
@@ -273,9 +275,19 @@ impl Tables {
                     0 => None,
                     1 => Some(ports[first]),
                     several => {
-                        let flow = u64::from(frame.source) << 32 | u64::from(frame.destination);
-                        let key = mix2(mix2(self.seed, flow), switch as u64);
-                        Some(ports[first + pick(key, several as u32) as usize])
+                        let of = Choosing {
+                            seed: self.seed,
+                            switch: switch as u32,
+                            source: frame.source,
+                            destination: frame.destination,
+                            entropy: frame.entropy,
+                            links: several as u32,
+                        };
+                        let link = match self.choose {
+                            None => hash(&of),
+                            Some(choose) => choose(&of) % of.links,
+                        };
+                        Some(ports[first + link as usize])
                     }
                 }
             }
@@ -430,7 +442,7 @@ impl<'a> Builder<'a> {
             switches.sort_unstable();
             let between = Between::new(wiring, alive);
             for (switch, column) in switches {
-                new.sets.shortest_paths(wiring, &between, switch, column as usize, params.ecmp);
+                new.sets.shortest_paths(wiring, &between, switch, column as usize, params.spread.is_several());
             }
         }
         Ok(new)

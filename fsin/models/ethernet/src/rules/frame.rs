@@ -23,22 +23,24 @@ pub struct Frames {
     pub ack: Option<u32>,
     /// \[bytes\] Size of a PAUSE frame.
     pub pause: u32,
+    /// \[bytes\] Room for stamps of switches in each data frame and acknowledgement, beside the other bytes.
+    pub stamps: u32,
 }
 
 impl Frames {
     /// IEEE 802.3 with LLC: preamble and start delimiter 8, header 14, LLC 3, check sequence 4.
-    pub const THESIS: Self = Self { mtu: 1_497, overhead: 29, min: 72, gap: 96, ack: None, pause: 72 };
+    pub const THESIS: Self = Self { mtu: 1_497, overhead: 29, min: 72, gap: 96, ack: None, pause: 72, stamps: 0 };
     /// RoCE v2: preamble 8, Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, check sequence 4; AETH 4 in acknowledgements.
     pub const ROCE: Self = Self { overhead: 70, ack: Some(74), ..Self::THESIS };
     /// TCP: preamble 8, Ethernet 14, IPv4 20, TCP 20, check sequence 4.
     pub const TCP: Self = Self { overhead: 66, ack: Some(72), ..Self::THESIS };
     /// As the simulator published with HPCC counts: 48 bytes around 1 000, acknowledgements of 60, no gaps.
-    pub const HPCC: Self = Self { mtu: 1_000, overhead: 48, min: 48, gap: 0, ack: Some(60), pause: 43 };
+    pub const HPCC: Self = Self { mtu: 1_000, overhead: 48, min: 48, gap: 0, ack: Some(60), pause: 43, stamps: 0 };
 
     /// \[bytes\] Size on the wire of a data frame that carries `payload` bytes.
     #[must_use]
     pub const fn of(&self, payload: u32) -> u32 {
-        let bytes = payload + self.overhead;
+        let bytes = payload + self.overhead + self.stamps;
         if bytes < self.min { self.min } else { bytes }
     }
 
@@ -46,7 +48,7 @@ impl Frames {
     #[must_use]
     pub const fn of_ack(&self, payload: u32) -> u32 {
         match self.ack {
-            Some(bytes) => bytes,
+            Some(bytes) => bytes + self.stamps,
             None => self.of(payload),
         }
     }
@@ -57,7 +59,7 @@ impl Frames {
         let [data, ack] = [
             self.of(self.mtu),
             match self.ack {
-                Some(ack) => ack,
+                Some(ack) => ack + self.stamps,
                 None => 0,
             },
         ];
@@ -70,7 +72,7 @@ impl Frames {
     pub const fn shortest(&self) -> u32 {
         let data = self.of(0);
         let shortest = match self.ack {
-            Some(ack) if ack < data => ack,
+            Some(ack) if ack + self.stamps < data => ack + self.stamps,
             _ => data,
         };
         if shortest < self.pause { shortest } else { self.pause }
@@ -113,16 +115,45 @@ pub(crate) struct Frame {
     pub(crate) bytes: u16,
     /// \[links\] Number of links that the frame has crossed, including the one on which it is.
     pub(crate) hops: u16,
+    /// What tells the connection from others of the same hosts, for switches that choose among links; 0 where transports
+    /// have none for each message.
+    pub(crate) entropy: u16,
+    /// Traffic class, from 0; [`CONTROL`] is that of control frames.
+    pub(crate) class: u8,
+    /// True if a switch has marked the frame: a queue was long.
+    pub(crate) is_marked: bool,
+    /// True if switches add stamps to the frame.
+    pub(crate) takes_stamps: bool,
     /// What the frame tells the other end of a link.
     pub(crate) control: Control,
 }
+
+/// The class of control frames, which comes before all others.
+pub(crate) const CONTROL: u8 = 8;
 
 impl Frame {
     /// A PAUSE frame (IEEE 802.3, annex 31B).
     pub(crate) const fn pause(frames: &Frames, is_off: bool) -> Self {
         let control = if is_off { Control::Off } else { Control::On };
         let bytes = frames.pause as u16;
-        Self { unit: NONE, source: NONE, destination: NONE, damaged_by: NONE, bytes, hops: 0, control }
+        Self { control, bytes, class: CONTROL, ..Self::between(NONE, NONE) }
+    }
+
+    /// An empty frame between two hosts, of no unit.
+    pub(crate) const fn between(source: u32, destination: u32) -> Self {
+        Self {
+            unit: NONE,
+            source,
+            destination,
+            damaged_by: NONE,
+            bytes: 0,
+            hops: 0,
+            entropy: 0,
+            class: 0,
+            is_marked: false,
+            takes_stamps: false,
+            control: Control::No,
+        }
     }
 }
 

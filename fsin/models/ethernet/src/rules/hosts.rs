@@ -14,21 +14,27 @@ use trgen::rng::mix2;
 use trgen::{Cycle, Message, NodeId};
 
 use super::alive::Alive;
-use super::frame::{Control, Frame, NONE, bit_time};
+use super::flows::{Flows, Next};
+use super::frame::{CONTROL, Control, Frame, NONE, bit_time};
+use super::reach::Reach;
+use super::roce::Reply;
 use super::uncut::Uncut;
 use super::window::{Connection, Counters, Sent};
 use super::wiring::Wiring;
 use crate::capture::Content;
+use crate::cc::{Signal, Stamp};
 use crate::details::Totals;
-use crate::params::{Params, Recovery};
+use crate::params::{Params, Transport};
 
 /// What a frame carries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Load {
     /// A frame of a message, and the number of its segment where there are windows.
     Data { message: u32, index: u64, number: u64 },
-    /// All segments of a connection below a number have been received.
-    Acknowledgement { connection: u32, number: u64 },
+    /// All segments of a connection below a number have been received; with the mark that is returned.
+    Acknowledgement { connection: u32, number: u64, is_marked: bool },
+    /// The answer of a receiver with a connection for each message, and the stamps that it returns, or [`NONE`].
+    Reply { flow: u32, stamps: u32, expected: u64, is_negative: bool, is_marked: bool },
 }
 
 /// A frame that a host has sent, of which copies are under way.
@@ -54,7 +60,7 @@ struct Unit {
 pub(crate) struct Origin {
     /// Number of its first frame among the data frames of its source.
     sequence: u64,
-    /// With windows: the connection.
+    /// The connection, of transports that have connections.
     connection: u32,
 }
 
@@ -102,6 +108,18 @@ pub(crate) struct Hosts {
     connections: Vec<Connection>,
     /// By source and destination: the connection.
     known: HashMap<(u32, u32), u32>,
+    /// \[b/s\] By host: the rate of its link, where there are windows.
+    line_rates: Vec<u64>,
+    /// Connections for each message, if the transport has these.
+    flows: Option<Box<Flows>>,
+    /// By frame under way: what switches have added to it, where these add stamps.
+    stamps: Vec<Vec<Stamp>>,
+    /// The stamps that answers return.
+    returned: Slab<Vec<Stamp>>,
+    /// True if switches add stamps to data frames.
+    takes_stamps: bool,
+    /// True if acknowledgements are control frames.
+    acks_in_control: bool,
     /// \[ps\] Latencies of messages.
     pub(crate) message_latency: Distribution,
     pub(crate) totals: Totals,
@@ -142,7 +160,17 @@ impl Hosts {
                 ending: None,
             }
         };
+        let is_roce = params.transport == Transport::Roce;
+        let reach = if params.needs_reach() { Reach::new(params, wiring, alive) } else { Reach::default() };
+        let is_window = params.transport == Transport::Window;
+        let line_rates = (0..hosts as u32).filter(|_| is_window).map(|host| wiring.links[wiring.host_port(host)].rate);
         Self {
+            line_rates: line_rates.collect(),
+            flows: is_roce.then(|| Box::new(Flows::new(params, wiring, reach))),
+            stamps: Vec::new(),
+            returned: Slab::new(),
+            takes_stamps: is_roce && params.needs(Signal::Stamps),
+            acks_in_control: params.acks_in_control(),
             params: params.clone(),
             hidden_hops: wiring.hidden_hops(),
             hosts: (0..hosts as u32).map(host).collect(),
@@ -177,16 +205,24 @@ impl Hosts {
         if !is_known || source == destination {
             return self.messages.drop_at_source(frames, short);
         }
-        let is_window = self.params.recovery == Recovery::Window;
+        let is_window = self.params.transport == Transport::Window;
         let connection = if is_window { self.connection(source.0, destination.0) } else { NONE };
         let host = &mut self.hosts[source.index()];
-        let origin = Origin { sequence: host.sequence, connection };
-        // The clock that stands at cycle c is instant c - 1.
-        let slot = self.messages.accept(message, frames, short, Cycle(now + 1), origin);
+        let mut origin = Origin { sequence: host.sequence, connection };
         host.sequence += frames;
+        if let Some(flows) = &mut self.flows {
+            // The connection knows the message by its slot, and the message its connection.
+            origin.connection = flows.begin(&self.params, &message, frames, now);
+            let slot = self.messages.accept(message, frames, short, Cycle(now), origin);
+            flows.carry(origin.connection, slot);
+            self.messages.hold(slot, 1);
+            self.ready.push(source.0);
+            return Injected::Accepted;
+        }
+        let slot = self.messages.accept(message, frames, short, Cycle(now), origin);
         if is_window {
             self.messages.hold(slot, frames);
-            self.connections[connection as usize].push(slot, bytes, frames);
+            self.connections[connection as usize].push(slot, message.class, bytes, frames);
             self.on_connection(connection, now, |connection, params, counters, out, _| {
                 connection.send(params, now, counters, out);
             });
@@ -210,7 +246,7 @@ impl Hosts {
         let delayed = std::mem::take(&mut host.delayed);
         host.frames.extend(delayed.into_iter().map(|(_, waiting)| waiting));
         let ending = host.ending;
-        while let Some((frame, _)) = self.next(number, now) {
+        while let Some((frame, _)) = self.next(number, now, 0) {
             // The one in transmission ends later.
             let host = &mut self.hosts[number as usize];
             let sent = host.ending.filter(|_| host.ending != ending);
@@ -231,7 +267,8 @@ impl Hosts {
     /// The connection between two hosts, which is opened at its first use.
     fn connection(&mut self, source: u32, destination: u32) -> u32 {
         *self.known.entry((source, destination)).or_insert_with(|| {
-            self.connections.push(Connection::new(&self.params, source, destination));
+            let rate = self.line_rates[source as usize];
+            self.connections.push(Connection::new(&self.params, source, destination, rate));
             self.connections.len() as u32 - 1
         })
     }
@@ -276,11 +313,13 @@ impl Hosts {
         });
     }
 
-    /// True if a host has a frame to send.
+    /// True if a host has a frame to send, now or at a known time.
     #[inline]
     pub(crate) fn has_next(&self, host: u32) -> bool {
-        let host = &self.hosts[host as usize];
-        !host.frames.is_empty() || !host.queue.is_empty()
+        let state = &self.hosts[host as usize];
+        !state.frames.is_empty()
+            || !state.queue.is_empty()
+            || self.flows.as_ref().is_some_and(|flows| flows.has_next(host))
     }
 
     /// True if a host has the last frame of a message in transmission.
@@ -291,24 +330,73 @@ impl Hosts {
 
     /// \[frames\] Frames that wait at a host.
     pub(crate) fn waiting(&self, host: u32) -> u64 {
+        let of_flows = self.flows.as_ref().map_or(0, |flows| flows.waiting(host));
         let host = &self.hosts[host as usize];
-        (host.frames.len() + host.delayed.len()) as u64 + host.queue.waiting(&self.messages)
+        (host.frames.len() + host.delayed.len()) as u64 + host.queue.waiting(&self.messages) + of_flows
     }
 
-    /// The next frame that a host sends, at time `now`, and the key of its draws; `None` if there is none.
-    pub(crate) fn next(&mut self, number: u32, now: u64) -> Option<(Frame, u64)> {
+    /// The class of a frame with this load.
+    #[inline]
+    fn class_of(&self, load: Load) -> u8 {
+        match load {
+            Load::Data { message, .. } => self.messages.get(message).message.class,
+            Load::Acknowledgement { .. } | Load::Reply { .. } if self.acks_in_control => CONTROL,
+            Load::Acknowledgement { connection, .. } => self.connections[connection as usize].class,
+            Load::Reply { flow, .. } => self.flows.as_ref().map_or(CONTROL, |flows| flows.get(flow).class),
+        }
+    }
+
+    /// True if a frame of a class must wait, where the classes in `paused` must, a bit for each.
+    #[inline]
+    const fn must_wait(class: u8, paused: u8) -> bool {
+        class < CONTROL && paused >> class & 1 == 1
+    }
+
+    /// Takes the next frame that waits at a host and is not paused: retransmissions, segments and acknowledgements.
+    #[inline]
+    fn next_waiting(&mut self, number: u32, paused: u8) -> Option<Waiting> {
+        if paused == 0 {
+            return self.hosts[number as usize].frames.pop_front();
+        }
+        let frames = &self.hosts[number as usize].frames;
+        let at = frames.iter().position(|waiting| !Self::must_wait(self.class_of(waiting.load), paused))?;
+        self.hosts[number as usize].frames.remove(at)
+    }
+
+    /// Takes the next frame of the messages of a host that is not paused. Asks to be woken where one is due later.
+    fn next_of_messages(&mut self, number: u32, now: u64, paused: u8) -> Option<Waiting> {
+        if let Some(flows) = &mut self.flows {
+            return match flows.next(number, now, paused) {
+                Next::Frame { flow, number, is_again } => {
+                    let message = flows.get(flow).message;
+                    self.messages.hold(message, 1);
+                    Some(Waiting { load: Load::Data { message, index: number, number }, is_again, losses: 0 })
+                }
+                Next::Wake(at) => {
+                    self.wakes.push((number, at));
+                    None
+                }
+                Next::Nothing => None,
+            };
+        }
+        let messages = &self.messages;
+        let may = |slot: u32| paused == 0 || !Self::must_wait(messages.get(slot).message.class, paused);
+        let (message, index) = self.hosts[number as usize].queue.pop(messages, may)?;
+        self.messages.hold(message, 1);
+        Some(Waiting { load: Load::Data { message, index, number: index }, is_again: false, losses: 0 })
+    }
+
+    /// The next frame that a host sends, at time `now`, and the key of its draws; `None` if there is none. Classes in
+    /// `paused`, a bit for each, must wait.
+    pub(crate) fn next(&mut self, number: u32, now: u64, paused: u8) -> Option<(Frame, u64)> {
+        let Waiting { load, is_again, losses } =
+            self.next_waiting(number, paused).or_else(|| self.next_of_messages(number, now, paused))?;
+        let class = self.class_of(load);
         let host = &mut self.hosts[number as usize];
-        let Waiting { load, is_again, losses } = match host.frames.pop_front() {
-            Some(waiting) => waiting,
-            None => {
-                let (message, index) = host.queue.pop(&self.messages)?;
-                self.messages.hold(message, 1);
-                Waiting { load: Load::Data { message, index, number: index }, is_again: false, losses: 0 }
-            }
-        };
         let key = mix2(u64::from(number), host.serial);
         host.serial += 1;
         self.totals.frames_sent += 1;
+        let mut entropy = 0;
         let (destination, bytes) = match load {
             Load::Data { message, index, .. } => {
                 let Underway { message: whole, offered, packets: frames, .. } = *self.messages.get(message);
@@ -318,26 +406,67 @@ impl Hosts {
                 } else {
                     let recorder = &mut self.messages.recorder;
                     recorder.injected(1);
-                    recorder.departed(now - instant(offered));
+                    recorder.departed(now - offered.0);
                     recorder.short().injected += payload.short_of(whole.bytes, index);
                     if index + 1 == frames {
                         host.ending = Some(message);
                     }
                 }
-                let header = if self.params.recovery == Recovery::Window { self.params.segment_header } else { 0 };
+                let header = if self.params.transport == Transport::Window { self.params.segment_header } else { 0 };
                 (whole.destination.0, self.params.frames.of(payload.bytes_of(whole.bytes, index) + header))
             }
             Load::Acknowledgement { connection, .. } => {
                 self.totals.acknowledgements += 1;
                 (self.connections[connection as usize].source, self.params.frames.of_ack(self.params.ack_bytes))
             }
+            Load::Reply { flow, .. } => {
+                self.totals.acknowledgements += 1;
+                let source = match &self.flows {
+                    Some(flows) => {
+                        entropy = flows.get(flow).entropy;
+                        flows.get(flow).source
+                    }
+                    None => NONE,
+                };
+                (source, self.params.frames.of_ack(self.params.ack_bytes))
+            }
         };
+        let mut takes_stamps = false;
+        if let Some(flows) = &mut self.flows
+            && let Load::Data { message, .. } = load
+        {
+            let flow = self.messages.get(message).more.connection;
+            flows.sent(flow, bytes, now);
+            entropy = flows.get(flow).entropy;
+            takes_stamps = self.takes_stamps;
+        }
         let changes = self.changes;
         let unit = self.units.store(Unit { load, key, copies: 1, is_received: false, losses, changes });
+        if takes_stamps {
+            let at = unit as usize;
+            if self.stamps.len() <= at {
+                self.stamps.resize_with(at + 1, Vec::new);
+            }
+            self.stamps[at].clear();
+        }
         let bytes = bytes as u16;
         self.totals.bytes_sent += u64::from(bytes);
-        let (damaged_by, hops, control) = (NONE, 0, Control::No);
-        Some((Frame { unit, source: number, destination, damaged_by, bytes, hops, control }, key))
+        let (damaged_by, hops, control, is_marked) = (NONE, 0, Control::No, false);
+        let source = number;
+        let frame = Frame {
+            unit,
+            source,
+            destination,
+            damaged_by,
+            bytes,
+            hops,
+            entropy,
+            class,
+            is_marked,
+            takes_stamps,
+            control,
+        };
+        Some((frame, key))
     }
 
     /// \[bytes\] Data of a full frame.
@@ -382,6 +511,12 @@ impl Hosts {
         let is_first = !std::mem::replace(&mut unit.is_received, true);
         let load = unit.load;
         match load {
+            Load::Data { message, index, .. } if is_first && self.flows.is_some() => {
+                self.frame_of_flow(message, index, frame, now, notices);
+            }
+            Load::Reply { flow, stamps, expected, is_negative, is_marked } if is_first => {
+                self.answered(flow, stamps, &Reply { expected, is_negative, is_marked }, now);
+            }
             Load::Data { message, index, number } if is_first => {
                 let connection = self.messages.get(message).more.connection;
                 if connection == NONE {
@@ -392,9 +527,9 @@ impl Hosts {
                     self.segment(message, index, number, frame, now, notices);
                 }
             }
-            Load::Acknowledgement { connection, number } if is_first => {
+            Load::Acknowledgement { connection, number, is_marked } if is_first => {
                 self.on_connection(connection, now, |connection, params, counters, out, done| {
-                    connection.acknowledge(params, number, now, counters, done, out);
+                    connection.acknowledge(params, (number, is_marked), now, counters, done, out);
                 });
             }
             _ => self.totals.duplicates += 1,
@@ -407,8 +542,11 @@ impl Hosts {
         let id = self.messages.get(slot).more.connection;
         let mut complete = Vec::new();
         let connection = &mut self.connections[id as usize];
+        let before = connection.expected();
         let is_new = connection.receive(number, &mut complete);
-        let (expected, receiver) = (connection.expected(), connection.destination);
+        let is_end = !complete.is_empty();
+        let answers = connection.answers(&self.params, frame.is_marked, is_new, is_end, before);
+        let receiver = connection.destination;
         if is_new {
             self.receive(slot, index, frame, now);
         } else {
@@ -417,9 +555,57 @@ impl Hosts {
         for message in complete {
             self.deliver(message, now, notices);
         }
-        let load = Load::Acknowledgement { connection: id, number: expected };
-        self.hosts[receiver as usize].frames.push_back(Waiting { load, is_again: false, losses: 0 });
+        for (number, is_marked) in answers.into_iter().flatten() {
+            let load = Load::Acknowledgement { connection: id, number, is_marked };
+            self.hosts[receiver as usize].frames.push_back(Waiting { load, is_again: false, losses: 0 });
+        }
         self.ready.push(receiver);
+    }
+
+    /// Handles a frame that has come to the receiver of a message's own connection.
+    fn frame_of_flow(&mut self, slot: u32, index: u64, frame: &Frame, now: u64, notices: &mut Notices) {
+        let flow = self.messages.get(slot).more.connection;
+        let Some(flows) = &mut self.flows else { return };
+        let (is_new, reply) = flows.receive(flow, index, frame.is_marked, now);
+        let receiver = flows.get(flow).destination;
+        if let Some(Reply { expected, is_negative, is_marked }) = reply {
+            let stamps = if self.takes_stamps {
+                self.returned.store(self.stamps[frame.unit as usize].clone())
+            } else {
+                NONE
+            };
+            let load = Load::Reply { flow, stamps, expected, is_negative, is_marked };
+            self.hosts[receiver as usize].frames.push_back(Waiting { load, is_again: false, losses: 0 });
+            self.ready.push(receiver);
+        }
+        if !is_new {
+            self.totals.duplicates += 1;
+        } else if self.receive(slot, index, frame, now) {
+            self.deliver(slot, now, notices);
+        }
+    }
+
+    /// Handles an answer that has come to the sender of a message's own connection.
+    fn answered(&mut self, flow: u32, stamps: u32, reply: &Reply, now: u64) {
+        let Some(flows) = &mut self.flows else { return };
+        let (message, source) = (flows.get(flow).message, flows.get(flow).source);
+        let returned = if stamps == NONE { &[][..] } else { &self.returned[stamps][..] };
+        let is_over = flows.answered(flow, reply, returned, now);
+        self.ready.push(source);
+        if is_over {
+            if self.params.is_acked {
+                self.messages.acknowledge(message, Cycle(now));
+            }
+            self.messages.let_go(message);
+        }
+    }
+
+    /// A switch adds a stamp to a frame.
+    #[inline]
+    pub(crate) fn stamp(&mut self, unit: u32, stamp: Stamp) {
+        if let Some(stamps) = self.stamps.get_mut(unit as usize) {
+            stamps.push(stamp);
+        }
     }
 
     /// Records the first arrival of a frame of a message. Returns true if all frames of the message have arrived.
@@ -432,7 +618,7 @@ impl Hosts {
             source: message.source,
             destination: message.destination,
             sequence: sequence + index,
-            latency: now - instant(offered),
+            latency: now - offered.0,
             hops: u64::from(frame.hops).saturating_sub(self.hidden_hops),
         };
         self.messages.receive(slot, Cycle(now), &receipt, self.payload().short_of(message.bytes, index))
@@ -440,7 +626,7 @@ impl Hosts {
 
     /// Reports the delivery of a message whose frames have all arrived.
     fn deliver(&mut self, slot: u32, now: u64, notices: &mut Notices) {
-        self.message_latency.record(now - instant(self.messages.get(slot).offered));
+        self.message_latency.record(now - self.messages.get(slot).offered.0);
         self.messages.deliver(slot, Cycle(now), notices);
         if self.params.is_acked {
             self.messages.await_acknowledgement();
@@ -476,17 +662,26 @@ impl Hosts {
         }
         let Unit { load, is_received, key, losses, .. } = *state;
         self.units.release(unit);
+        if let (Some(flows), Load::Reply { flow, stamps, .. }) = (&mut self.flows, load) {
+            flows.ended(flow);
+            if stamps != NONE {
+                self.returned.release(stamps);
+            }
+        }
         let Load::Data { message, index, .. } = load else { return };
+        if let Some(flows) = &mut self.flows {
+            flows.ended(self.messages.get(message).more.connection);
+        }
         let whole = self.messages.get(message).message;
-        match self.params.recovery {
+        match self.params.transport {
             _ if is_received => {}
-            Recovery::Oracle | Recovery::Backoff if self.has_route(whole.source, whole.destination) => {
+            Transport::Oracle | Transport::Backoff if self.has_route(whole.source, whole.destination) => {
                 let waiting = Waiting { load, is_again: true, losses: losses + 1 };
                 return self.send_again(whole.source.0, waiting, key, now);
             }
-            // The sender finds out by its window.
-            Recovery::Window => {}
-            Recovery::None | Recovery::Oracle | Recovery::Backoff => {
+            // The sender finds out by acknowledgements.
+            Transport::Window | Transport::Roce => {}
+            Transport::None | Transport::Oracle | Transport::Backoff => {
                 let short = self.payload().short_of(whole.bytes, index);
                 self.totals.messages_lost += u64::from(self.messages.lose(message, short, notices));
             }
@@ -499,7 +694,7 @@ impl Hosts {
     /// host.
     fn send_again(&mut self, host: u32, waiting: Waiting, key: u64, now: u64) {
         let sender = &mut self.hosts[host as usize];
-        if self.params.recovery == Recovery::Oracle || waiting.losses == 1 {
+        if self.params.transport == Transport::Oracle || waiting.losses == 1 {
             sender.frames.push_back(waiting);
             self.ready.push(host);
             return;
@@ -516,15 +711,18 @@ impl Hosts {
         let sender = &mut self.hosts[host as usize];
         let due = sender.delayed.extract_if(.., |(at, _)| *at <= now).map(|(_, waiting)| waiting);
         sender.frames.extend(due);
+        if let Some(flows) = &mut self.flows {
+            self.counters.timeouts += flows.wake(host, now);
+        }
         self.ready.push(host);
     }
 
     /// The counts of the whole network, with those of connections.
     pub(crate) fn totals(&self) -> Totals {
         Totals {
-            retransmissions: match self.params.recovery {
-                Recovery::Window => self.counters.retransmissions,
-                Recovery::Oracle | Recovery::Backoff | Recovery::None => self.totals.sent_again,
+            retransmissions: match self.params.transport {
+                Transport::Window => self.counters.retransmissions,
+                Transport::Oracle | Transport::Backoff | Transport::None | Transport::Roce => self.totals.sent_again,
             },
             fast_retransmits: self.counters.fast_retransmits,
             timeouts: self.counters.timeouts,
@@ -542,10 +740,17 @@ impl Hosts {
                 let whole = self.messages.get(message).message;
                 let payload = self.payload();
                 let (offset, bytes) = (index * u64::from(payload.0), payload.bytes_of(whole.bytes, index));
-                let segment = (self.params.recovery == Recovery::Window).then_some(number);
+                let segment = self.params.transport.acknowledges().then_some(number);
                 Content::Data { message: whole, offset, bytes, segment }
             }
-            Load::Acknowledgement { connection, number } => {
+            Load::Reply { flow, expected, .. } => {
+                let [from, to] = self.flows.as_ref().map_or([NONE; 2], |flows| {
+                    let flow = flows.get(flow);
+                    [flow.destination, flow.source]
+                });
+                Content::Acknowledgement { from: NodeId(from), to: NodeId(to), number: expected }
+            }
+            Load::Acknowledgement { connection, number, .. } => {
                 let sender_side = &self.connections[connection as usize];
                 Content::Acknowledgement {
                     from: NodeId(sender_side.destination),
@@ -555,9 +760,4 @@ impl Hosts {
             }
         }
     }
-}
-
-/// \[ps\] Time at which the clock stands at a cycle.
-const fn instant(clock: Cycle) -> u64 {
-    clock.0 - 1
 }

@@ -60,14 +60,14 @@ impl Uncut {
         }
     }
 
-    /// Takes the next frame: the slot of its message, and its number there.
+    /// Takes the next frame of a message that `may` send, given its slot: that slot, and the number of the frame there.
     #[inline]
-    pub(super) fn pop<X>(&mut self, messages: &Messages<X>) -> Option<(u32, u64)> {
+    pub(super) fn pop<X>(&mut self, messages: &Messages<X>, may: impl Fn(u32) -> bool) -> Option<(u32, u64)> {
         match self {
-            Self::Serial(queue) => queue.pop(messages),
+            Self::Serial(queue) => queue.peek().filter(|&slot| may(slot)).and_then(|_| queue.pop(messages)),
             Self::Interleaved(lane) => {
                 let rest = |of: &Rest| (of.next + 1 < of.frames).then_some(Rest { next: of.next + 1, ..*of });
-                lane.next(|_| Some(()), rest).map(|((), of)| (of.slot, of.next))
+                lane.next(|of| may(of.slot).then_some(()), rest).map(|((), of)| (of.slot, of.next))
             }
         }
     }

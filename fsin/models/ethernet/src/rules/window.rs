@@ -1,8 +1,8 @@
 //! A connection with a sliding window: from one host to another, for ever open, without a handshake.
 //!
-//! Segments are numbered, windows are counted in bytes. Slow start and congestion avoidance as in RFC 5681, 3.1; fast
-//! retransmit and fast recovery as in RFC 6582 (NewReno), which RFC 5681, 3.2, leaves open; time-outs as in RFC 6298,
-//! the clock being exact. Every segment is acknowledged at once. The receiver keeps what comes out of order, and passes
+//! Segments are numbered, windows are counted in bytes. A congestion control has the window; a loss is found and repaired as
+//! in RFC 6582, which RFC 5681, 3.2, leaves open; time-outs as in RFC 6298, the clock being exact. Every segment is
+//! acknowledged at once, or every second one. The receiver keeps what comes out of order, and passes
 //! messages on in order. A time-out that is not the first of its segment lasts longer by a draw of up to an eighth:
 //! with clocks that agree to the picosecond the same segments would collide again and again (Floyd, Jacobson, On
 //! traffic phase effects in packet-switched gateways, CCR 21(2), 1991). After a time-out the sender begins again with
@@ -12,6 +12,8 @@ use std::collections::{BTreeSet, VecDeque};
 
 use trgen::rng::mix2;
 
+use super::cc::newreno::NewReno;
+use crate::cc::{Acknowledged, CongestionControl, Environment, Machine};
 use crate::params::Params;
 
 /// A segment that has been sent and is not acknowledged.
@@ -69,10 +71,12 @@ pub(crate) struct Counters {
 }
 
 /// A connection: the state of its sender and of its receiver.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) source: u32,
     pub(crate) destination: u32,
+    /// Traffic class of the message that was accepted last.
+    pub(crate) class: u8,
     /// Sender: messages that have not been cut into segments completely.
     unsent: VecDeque<Unsent>,
     /// Sender: segments that have been sent and are not acknowledged, the oldest first.
@@ -85,10 +89,10 @@ pub(crate) struct Connection {
     fresh: u64,
     /// Sender: \[bytes\] sent and not acknowledged.
     flight: u64,
-    /// Sender: \[bytes\] the congestion window.
-    window: u64,
-    /// Sender: \[bytes\] the slow start threshold.
-    threshold: u64,
+    /// Sender: \[bytes\] acknowledged so far.
+    acknowledged: u64,
+    /// Sender: how its window changes.
+    control: Machine,
     /// Sender: number of duplicate acknowledgements in a row.
     duplicates: u32,
     /// Sender: fast recovery ends when all segments below this number are acknowledged.
@@ -111,22 +115,39 @@ pub(crate) struct Connection {
     ahead: BTreeSet<u64>,
     /// Receiver: messages in order, each with the number of the segment that follows it.
     incoming: VecDeque<(u32, u64)>,
+    /// Receiver: segments that have come in order and are not acknowledged.
+    pending: u32,
+    /// Receiver: the mark of the last segment.
+    is_marked: bool,
 }
 
 impl Connection {
-    pub(crate) fn new(params: &Params, source: u32, destination: u32) -> Self {
-        let segment = u64::from(params.segment);
+    /// `line_rate` is that of the link of the source, in b/s.
+    pub(crate) fn new(params: &Params, source: u32, destination: u32, line_rate: u64) -> Self {
+        let environment = Environment {
+            line_rate,
+            segment: params.segment.into(),
+            initial_window: params.initial_window.into(),
+            dup_acks: params.dup_acks.into(),
+            round_trip: 0,
+            product: 0,
+        };
+        let control = match &params.control {
+            Some(control) => control.begin(&environment),
+            None => Machine::NewReno(NewReno::new(&environment)),
+        };
         Self {
             source,
             destination,
+            class: 0,
             unsent: VecDeque::new(),
             segments: VecDeque::new(),
             oldest: 0,
             next: 0,
             fresh: 0,
             flight: 0,
-            window: segment * u64::from(params.initial_window),
-            threshold: u64::MAX,
+            acknowledged: 0,
+            control,
             duplicates: 0,
             recover: 0,
             is_recovering: false,
@@ -138,11 +159,14 @@ impl Connection {
             expected: 0,
             ahead: BTreeSet::new(),
             incoming: VecDeque::new(),
+            pending: 0,
+            is_marked: false,
         }
     }
 
     /// Accepts a message of `bytes` bytes in `segments` segments.
-    pub(crate) fn push(&mut self, message: u32, bytes: u64, segments: u64) {
+    pub(crate) fn push(&mut self, message: u32, class: u8, bytes: u64, segments: u64) {
+        self.class = class;
         let begin = self.incoming.back().map_or(self.expected, |&(_, end)| end);
         // With nothing incoming all segments before have been received.
         let begin = begin.max(self.expected);
@@ -154,14 +178,15 @@ impl Connection {
     pub(crate) fn send(&mut self, params: &Params, now: u64, counters: &mut Counters, out: &mut Vec<Sent>) {
         let most = u64::from(params.segment);
         if self.flight == 0 && now.saturating_sub(self.last_sent) > self.timeout {
-            self.window = self.window.min(most * u64::from(params.initial_window));
+            self.control.idle();
         }
+        let window = self.control.window(now).min(params.window);
         loop {
             let position = (self.next - self.oldest) as usize;
             if position == self.segments.len() {
                 let Some(unsent) = self.unsent.front_mut() else { return };
                 let bytes = (unsent.bytes - unsent.next * most).min(most).max(1);
-                if self.flight > 0 && self.flight + bytes > self.window.min(params.window) {
+                if self.flight > 0 && self.flight + bytes > window {
                     return;
                 }
                 let (message, index) = (unsent.message, unsent.next);
@@ -173,7 +198,7 @@ impl Connection {
                 }
             }
             let segment = &mut self.segments[position];
-            if self.flight > 0 && self.flight + segment.bytes > self.window.min(params.window) {
+            if self.flight > 0 && self.flight + segment.bytes > window {
                 return;
             }
             self.flight += segment.bytes;
@@ -198,18 +223,18 @@ impl Connection {
         out.push(Sent { message: segment.message, index: segment.index, number: self.oldest, is_again: true });
     }
 
-    /// Handles an acknowledgement of all segments below `number`. Writes the messages whose segments it acknowledges to
+    /// Handles an acknowledgement of all segments below `number`, which returns a mark or not. Writes the messages whose segments it acknowledges to
     /// `done`, once for each segment and with true for the last one of a message, and the segments that may now be sent to `out`.
     pub(crate) fn acknowledge(
         &mut self,
         params: &Params,
-        number: u64,
+        (number, is_marked): (u64, bool),
         now: u64,
         counters: &mut Counters,
         done: &mut Vec<(u32, bool)>,
         out: &mut Vec<Sent>,
     ) {
-        let most = u64::from(params.segment);
+        let flight = self.flight;
         if number > self.oldest {
             let mut acknowledged = 0;
             let mut latest = None;
@@ -224,33 +249,41 @@ impl Connection {
                 self.oldest += 1;
             }
             self.next = self.next.max(self.oldest);
-            if let Some(segment) = latest.filter(|segment| !segment.is_retransmitted) {
-                self.measure(params, now - segment.sent);
+            self.acknowledged += acknowledged;
+            let round_trip = latest.filter(|segment| !segment.is_retransmitted).map(|segment| now - segment.sent);
+            if let Some(round_trip) = round_trip {
+                self.measure(params, round_trip);
             }
             self.duplicates = 0;
             if !self.is_recovering {
-                self.window = match self.window < self.threshold {
-                    true => self.window + acknowledged.min(most),
-                    false => self.window + (most * most / self.window).max(1),
-                };
+                self.control.acknowledged(&Acknowledged {
+                    now,
+                    bytes: acknowledged,
+                    offset: self.acknowledged,
+                    next: self.acknowledged + self.flight,
+                    flight,
+                    is_marked,
+                    stamps: &[],
+                    round_trip,
+                    is_last: false,
+                });
             } else if number >= self.recover {
                 self.is_recovering = false;
-                self.window = self.threshold;
+                self.control.recovered();
             } else {
                 // A partial acknowledgement: the next hole.
-                self.window = self.window.saturating_sub(acknowledged).max(most) + most;
+                self.control.repaired(acknowledged);
                 self.send_oldest(now, counters, out);
             }
             self.deadline = (self.next > self.oldest).then(|| now.saturating_add(self.timeout));
         } else if number == self.oldest && self.next > self.oldest {
             self.duplicates += 1;
             if self.is_recovering {
-                self.window += most;
+                self.control.duplicate();
             } else if self.duplicates == params.dup_acks && number >= self.recover {
-                self.threshold = (self.flight / 2).max(2 * most);
+                self.control.lost(now, self.flight);
                 self.recover = self.fresh;
                 self.is_recovering = true;
-                self.window = self.threshold + u64::from(params.dup_acks) * most;
                 counters.fast_retransmits += 1;
                 self.send_oldest(now, counters, out);
             }
@@ -277,10 +310,8 @@ impl Connection {
         if self.next == self.oldest {
             return;
         }
-        let most = u64::from(params.segment);
         counters.timeouts += 1;
-        self.threshold = (self.flight / 2).max(2 * most);
-        self.window = most;
+        self.control.timed_out(now, self.flight);
         self.timeout = self.timeout.saturating_mul(2).min(params.rto_max);
         self.recover = self.fresh;
         (self.is_recovering, self.duplicates) = (false, 0);
@@ -309,7 +340,33 @@ impl Connection {
         true
     }
 
-    /// The number that an acknowledgement carries now.
+    /// The acknowledgements that the receiver sends after a segment: of which numbers, with which marks. `is_new` is
+    /// true of a segment that had not come before, `is_end` if a message is complete with it, `before` is the number
+    /// expected before it (RFC 5681, 4.2; RFC 8257, 3.2).
+    pub(crate) fn answers(
+        &mut self,
+        params: &Params,
+        is_marked: bool,
+        is_new: bool,
+        is_end: bool,
+        before: u64,
+    ) -> [Option<(u64, bool)>; 2] {
+        let changes = self.pending > 0 && self.is_marked != is_marked;
+        let first = changes.then_some((before, self.is_marked));
+        if changes {
+            self.pending = 0;
+        }
+        self.is_marked = is_marked;
+        let is_in_order = is_new && self.expected == before + 1;
+        self.pending += 1;
+        let is_due = !is_in_order || is_end || self.pending >= params.ack_every;
+        if is_due {
+            self.pending = 0;
+        }
+        [first, is_due.then_some((self.expected, is_marked))]
+    }
+
+    /// Number of the next segment that is expected.
     pub(crate) const fn expected(&self) -> u64 {
         self.expected
     }

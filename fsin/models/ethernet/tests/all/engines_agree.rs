@@ -15,7 +15,7 @@ use fsin_core::stats::{Counts, Moments, Recorder};
 use fsin_core::topology::{self, Port, Topology};
 use fsin_core::view::Occupancy;
 use fsin_ethernet::capture::{Capture, Captured, Direction};
-use fsin_ethernet::{Ethernet, Forwarding, Frames, Params, PortStats, Recovery, Switching, TieOrder, fast, reference};
+use fsin_ethernet::{Ethernet, Forwarding, Frames, Params, PortStats, Spread, Switching, TieOrder, Transport, fast, reference};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use trgen::rng::{Purpose, stream};
@@ -74,7 +74,7 @@ prop_compose! {
             Just((Forwarding::Learning, false)), Just((Forwarding::Static, false)), Just((Forwarding::Static, true))
         ],
         per in prop_oneof![2 => Just(0.0), 1 => Just(0.01), 1 => Just(0.1)],
-        recovery in prop_oneof![Just(Recovery::Oracle), Just(Recovery::Backoff), Just(Recovery::None), Just(Recovery::Window)],
+        transport in prop_oneof![Just(Transport::Oracle), Just(Transport::Backoff), Just(Transport::None), Just(Transport::Window), Just(Transport::Roce)],
         spanning_tree in prop::bool::weighted(0.9),
         pause in prop_oneof![2 => Just(None), 1 => (1u32..6, 0u32..6).prop_map(Some)],
         ageing in prop_oneof![3 => Just(300_000_000 * US), 1 => 1u64..200 * US],
@@ -88,7 +88,7 @@ prop_compose! {
         hash in any::<bool>(),
         seed in any::<u64>(),
     ) -> Case {
-        let base = Params { link_rate: rate, propagation: delay, port_queue: queue, ecmp, per, recovery, spanning_tree, ageing, forwarding, ..Params::default() };
+        let base = Params { link_rate: rate, propagation: delay, port_queue: queue, spread: if ecmp { Spread::ECMP } else { Spread::ONE }, per, transport, spanning_tree, ageing, forwarding, ..Params::default() };
         let (xoff, xon) = pause.map_or((2, 1), |(xoff, xon)| (xoff, xon.min(xoff - 1)));
         let params = Params {
             switching: if cut { Switching::CutThrough } else { Switching::StoreAndForward },
@@ -97,9 +97,9 @@ prop_compose! {
             port_stats: if seed % 3 == 0 { PortStats::Histogram } else { PortStats::Figures },
             xoff, xon, segment: segment.min(frames.mtu - 40), window, initial_window, dup_acks, seed, frames,
             ties: if hash { TieOrder::Hash } else { TieOrder::Port },
-            is_acked: recovery == Recovery::Window && seed % 5 < 2,
+            is_acked: transport.acknowledges() && seed % 5 < 2,
             interface: match seed % 8 {
-                most @ 1..4 if recovery != Recovery::Window => Interface::Interleaved(most as u32),
+                most @ 1..4 if !transport.acknowledges() => Interface::Interleaved(most as u32),
                 _ => Interface::Serial,
             },
             rto_initial: rto * US, rto_min: rto * US, rto_max: 64 * rto * US,
@@ -283,7 +283,7 @@ fn all(
     }
     for [sent, delivered, dropped] in fates {
         prop_assert!(sent && delivered != dropped);
-        prop_assert!(delivered || case.params.recovery == Recovery::None || !case.params.failures.is_empty());
+        prop_assert!(delivered || case.params.transport == Transport::None || !case.params.failures.is_empty());
     }
     let details = reference.details();
     for fast in engines {
@@ -310,7 +310,7 @@ proptest! {
                 prop_assert!(storm.cycle.len() > 1);
             }
             Some(NetworkFailure::Livelock(livelock)) => {
-                prop_assert!(case.params.recovery == Recovery::Oracle && livelock.dropped > 100_000);
+                prop_assert!(case.params.transport == Transport::Oracle && livelock.dropped > 100_000);
             }
             Some(NetworkFailure::Deadlock(deadlock)) => {
                 // The links of a tree form no cycle.
@@ -433,11 +433,11 @@ fn collisions_of_hosts_end_or_are_reported() {
     let seed = 15_496_061_213_261_450_309;
     let params = Params { link_rate: 100_000_000, propagation: 1_576, port_queue: 1, seed, ..Params::default() };
     let case = |recovery| {
-        let params = Params { recovery, ..params.clone() };
+        let params = Params { transport: recovery, ..params.clone() };
         agree(&Case { topology: "hyperx:3x2:2", params, rounds: 26, gap: 1, bytes: 0, seed }).unwrap()
     };
-    assert_eq!(case(Recovery::Backoff), None);
-    let failure = case(Recovery::Oracle);
+    assert_eq!(case(Transport::Backoff), None);
+    let failure = case(Transport::Oracle);
     assert!(matches!(failure, Some(NetworkFailure::Livelock(_))), "{failure:?}");
 }
 
@@ -448,7 +448,7 @@ fn collisions_of_time_outs_end() {
         link_rate: 10_000_000_000,
         propagation: 898,
         port_queue: 1,
-        recovery: Recovery::Window,
+        transport: Transport::Window,
         ageing: 167 * US,
         window: 19_254,
         initial_window: 4,

@@ -7,15 +7,15 @@ use std::path::Path;
 use crate::common::{drain, engines, message, row};
 use fsin_core::failures::Failures;
 use fsin_core::topology::{self, Topology};
-use fsin_ethernet::{Forwarding, Params, Recovery};
+use fsin_ethernet::{Forwarding, Params, Transport};
 
 /// \[ps\] A frame of 1 497 bytes of data at 1 Gb/s, with the propagation, and to the next frame.
 const FRAME: u64 = 1_526 * 8 * 1_000 + 1_000;
 const PERIOD: u64 = (1_526 * 8 + 96) * 1_000;
 
-fn params(topology: &dyn Topology, failures: &str, recovery: Recovery) -> Params {
+fn params(topology: &dyn Topology, failures: &str, transport: Transport) -> Params {
     let failures = Failures::parse(failures, Path::new(""), topology, 1, (1, 1)).unwrap();
-    Params { propagation: 1_000, recovery, forwarding: Forwarding::Static, failures, ..Params::default() }
+    Params { propagation: 1_000, transport: recovery, forwarding: Forwarding::Static, failures, ..Params::default() }
 }
 
 /// H0 - S0 - S1 - H1: of ten frames, the fifth is on the link between the switches when it dies, the sixth and seventh
@@ -28,7 +28,7 @@ fn what_is_on_the_link_is_lost() {
     let list = format!("link:S0-S1@{dies},repair:link:S1-S0@{repaired}");
     for (forwarding, later) in [(Forwarding::Static, 0), (Forwarding::Learning, 0), (Forwarding::Static, 1)] {
         let failures =
-            params(&*topology, &list.replace(&repaired.to_string(), &(repaired + later).to_string()), Recovery::None);
+            params(&*topology, &list.replace(&repaired.to_string(), &(repaired + later).to_string()), Transport::None);
         for mut network in engines(&*topology, &Params { forwarding, ..failures }) {
             network.inject(message(0, 0, 1, 14_970));
             assert_eq!(drain(&mut *network).unwrap(), []);
@@ -53,7 +53,7 @@ fn what_is_lost_is_sent_again_where_a_route_is_left() {
     let topology = topology::parse("torus:5", 2).unwrap();
     // Node 0 to node 1: a hop, or four hops the other way.
     let dies = 2 * PERIOD + FRAME + FRAME / 2;
-    let params = params(&*topology, &format!("link:0-1@{dies}"), Recovery::Oracle);
+    let params = params(&*topology, &format!("link:0-1@{dies}"), Transport::Oracle);
     for mut network in engines(&*topology, &params) {
         network.inject(message(0, 0, 1, 6 * 1_497));
         let delivered = drain(&mut *network).unwrap();
@@ -68,7 +68,7 @@ fn what_is_lost_is_sent_again_where_a_route_is_left() {
 #[test]
 fn hosts_that_are_cut_off_lose_what_waits() {
     let topology = row(1, 3, false);
-    let params = params(&*topology, &format!("node:H0@{}", PERIOD + 5), Recovery::Oracle);
+    let params = params(&*topology, &format!("node:H0@{}", PERIOD + 5), Transport::Oracle);
     for mut network in engines(&*topology, &params) {
         for (id, destination) in [(0, 1), (1, 2)] {
             network.inject(message(id, 0, destination, 4 * 1_497));

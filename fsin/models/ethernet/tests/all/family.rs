@@ -115,7 +115,7 @@ fn settings_of_data_centres_make_the_hash_the_default_of_ties() {
         assert_eq!(settled(&[set], "ties").unwrap(), "hash", "{set:?}");
         assert_eq!(settled(&[set, ("ties", "port")], "ties").unwrap(), "port", "{set:?}");
     }
-    for set in [("frames", "thesis"), ("recovery", "window"), ("size", "uniform(1,9)")] {
+    for set in [("frames", "thesis"), ("transport", "window"), ("size", "uniform(1,9)")] {
         assert_eq!(settled(&[set], "ties").unwrap(), "port", "{set:?}");
     }
 }
@@ -133,7 +133,7 @@ fn settings_that_cannot_be_used_are_named() {
         ("spanning-tree", "maybe"),
         ("ecmp", "true"),
         ("per", "1"),
-        ("recovery", "tcp"),
+        ("transport", "tcp"),
         ("xon", "x"),
         ("rto-min", "2h"),
         ("rto-max", "1ms"),

@@ -11,7 +11,7 @@ use fsin_core::stats::Moments;
 use fsin_core::topology;
 use fsin_core::view::Occupancy;
 use fsin_ethernet::capture::{Capture, Captured, Content, Direction};
-use fsin_ethernet::{Ethernet, Forwarding, Frames, Params, Recovery, Switching, TieOrder, blocked_links, check};
+use fsin_ethernet::{Ethernet, Forwarding, Frames, Params, Spread, Switching, TieOrder, Transport, blocked_links, check};
 use proptest::prelude::*;
 use trgen::catalog::ErrorKind;
 use trgen::{Cycle, NodeId};
@@ -21,8 +21,8 @@ const US: u64 = 1_000_000;
 const MS: u64 = 1_000 * US;
 const SECOND: u64 = 1_000 * MS;
 
-fn fixed(recovery: Recovery) -> Params {
-    Params { recovery, forwarding: Forwarding::Static, propagation: 1_000, ..Params::default() }
+fn fixed(transport: Transport) -> Params {
+    Params { transport: recovery, forwarding: Forwarding::Static, propagation: 1_000, ..Params::default() }
 }
 
 /// Every host sends to all others, some messages at once.
@@ -50,9 +50,9 @@ proptest! {
         bytes in 1u64..20_000,
         seed in any::<u64>(),
     ) {
-        let recovery = if window { Recovery::Window } else { Recovery::Oracle };
+        let recovery = if window { Transport::Window } else { Transport::Oracle };
         let forwarding = if learning { Forwarding::Learning } else { Forwarding::Static };
-        let params = Params { recovery, forwarding, per: 0.01, port_queue: queue, seed, rto_min: 20 * MS, ..Params::default() };
+        let params = Params { transport: recovery, forwarding, per: 0.01, port_queue: queue, seed, rto_min: 20 * MS, ..Params::default() };
         let topology = topology::parse(spec, 2).unwrap();
         let mut network = fsin_ethernet::fast::build(&*topology, params.clone(), 1).unwrap();
         let count = all_to_all(&mut *network, bytes);
@@ -69,7 +69,7 @@ proptest! {
 #[test]
 fn without_recovery_losses_are_reported() {
     for mut network in
-        engines(&*topology::parse("fattree:4,2", 2).unwrap(), &Params { per: 0.01, ..fixed(Recovery::None) })
+        engines(&*topology::parse("fattree:4,2", 2).unwrap(), &Params { per: 0.01, ..fixed(Transport::None) })
     {
         let count = all_to_all(&mut *network, 10_000);
         let (mut notices, mut delivered, mut dropped, mut sent) = (Notices::default(), 0, 0, 0);
@@ -91,7 +91,7 @@ fn without_recovery_losses_are_reported() {
 /// A frame may be lost before its host's port is free: it counts as in flight until its source has been told.
 #[test]
 fn losses_are_told_before_the_network_is_empty() {
-    let params = Params { port_queue: 1, propagation: 0, ..fixed(Recovery::None) };
+    let params = Params { port_queue: 1, propagation: 0, ..fixed(Transport::None) };
     for mut network in engines(&*row(1, 6, false), &params) {
         (0..5).for_each(|source| {
             network.inject(message(source.into(), source, 5, 1));
@@ -120,7 +120,7 @@ fn goodput(params: &Params, bytes: u64) -> (f64, fsin_ethernet::Details) {
 #[test]
 fn windows_bound_the_goodput() {
     for segments in [10u64, 43, 100, 400] {
-        let params = Params { window: segments * 1_457, ..fixed(Recovery::Window) };
+        let params = Params { window: segments * 1_457, ..fixed(Transport::Window) };
         let (found, details) = goodput(&params, 200_000_000);
         // Data and acknowledgement over two links each: their bits twice, and the delays.
         let round_trip = 2 * MS + 2 * (1_526 + 72) * 8_000;
@@ -139,7 +139,7 @@ fn windows_bound_the_goodput() {
 fn losses_bound_the_goodput() {
     // Two links with `per` each, and the loss of a few acknowledgements does not matter.
     for per in [1e-4, 2.5e-4, 5e-4] {
-        let params = Params { window: 1 << 30, per, rto_min: 10 * MS, seed: 3, ..fixed(Recovery::Window) };
+        let params = Params { window: 1 << 30, per, rto_min: 10 * MS, seed: 3, ..fixed(Transport::Window) };
         let (found, details) = goodput(&params, 400_000_000);
         let loss = 1.0 - (1.0 - per) * (1.0 - per);
         let round_trip = (2 * MS + 2 * (1_526 + 72) * 8_000) as f64;
@@ -153,7 +153,7 @@ fn losses_bound_the_goodput() {
 #[test]
 fn the_last_segment_waits_for_the_timer() {
     let lost = (0..1_000).find_map(|seed| {
-        let params = Params { per: 0.05, seed, ..fixed(Recovery::Window) };
+        let params = Params { per: 0.05, seed, ..fixed(Transport::Window) };
         let [mut network, mut same] = engines(&*row(1, 2, false), &params);
         network.inject(message(0, 0, 1, 100));
         same.inject(message(0, 0, 1, 100));
@@ -169,7 +169,7 @@ fn the_last_segment_waits_for_the_timer() {
 /// Five hosts to one: the queue of its port overflows and is counted there.
 #[test]
 fn queues_overflow_at_the_port() {
-    for mut network in engines(&*row(1, 6, false), &Params { port_queue: 10, ..fixed(Recovery::None) }) {
+    for mut network in engines(&*row(1, 6, false), &Params { port_queue: 10, ..fixed(Transport::None) }) {
         (0..5).for_each(|source| {
             network.inject(message(source.into(), source, 5, 30 * 1_497));
         });
@@ -192,7 +192,7 @@ const TIGHT: &str = "digraph { edge [comment=\"*\"]; H0 -> S; H1 -> S; H2 -> S;
 /// What is lost behind a source buffer has left the queue of its source only once.
 #[test]
 fn graphs_give_ports_their_queues() {
-    for mut network in engines(&*graph(TIGHT), &Params { port_queue: 500, ..fixed(Recovery::None) }) {
+    for mut network in engines(&*graph(TIGHT), &Params { port_queue: 500, ..fixed(Transport::None) }) {
         (0..2).for_each(|source| {
             network.inject(message(source.into(), source, 2, 100 * 1_497));
         });
@@ -212,7 +212,7 @@ fn graphs_give_ports_their_queues() {
 #[test]
 fn rooms_of_graphs_are_checked() {
     let refused = |text: &str, pause: bool, kind: ErrorKind| {
-        let params = Params { pause, ..fixed(Recovery::None) };
+        let params = Params { pause, ..fixed(Transport::None) };
         let error = check(&*graph(text), &params).unwrap_err();
         assert_eq!((error.setting(), error.kind()), (Some("topology"), kind), "{error}");
     };
@@ -231,7 +231,7 @@ const RING: &str =
 #[test]
 fn pauses_lock_a_ring() {
     let ring = graph(RING);
-    let params = Params { pause: true, xoff: 4, xon: 2, ..fixed(Recovery::Oracle) };
+    let params = Params { pause: true, xoff: 4, xon: 2, ..fixed(Transport::Oracle) };
     let failures = engines(&*ring, &params).map(|mut network| {
         (0..4).for_each(|source| {
             network.inject(message(source.into(), source, (source + 2) % 4, 100_000));
@@ -259,7 +259,7 @@ fn pauses_lock_a_ring() {
 #[test]
 fn pauses_lose_nothing() {
     let topology = topology::parse("fattree:4,2", 2).unwrap();
-    let lossy = Params { port_queue: 60, xoff: 20, xon: 10, ..fixed(Recovery::None) };
+    let lossy = Params { port_queue: 60, xoff: 20, xon: 10, ..fixed(Transport::None) };
     for (params, is_lossless) in [(Params { pause: true, ..lossy.clone() }, true), (lossy, false)] {
         for mut network in engines(&*topology, &params) {
             for source in 1..16 {
@@ -319,7 +319,7 @@ fn addresses_are_learnt_and_age() {
 fn flows_are_spread_by_their_hash() {
     let topology = topology::parse("fattree:4,2", 2).unwrap();
     for (ecmp, most) in [(false, 1), (true, 4)] {
-        for mut network in engines(&*topology, &Params { ecmp, ..fixed(Recovery::Oracle) }) {
+        for mut network in engines(&*topology, &Params { spread: if ecmp { Spread::ECMP } else { Spread::ONE }, ..fixed(Transport::Oracle) }) {
             network.observe();
             for destination in 4..16 {
                 for source in 0..4 {
@@ -352,7 +352,7 @@ impl Capture for Log {
 /// Frames are seen with their times, places and contents.
 #[test]
 fn frames_are_captured() {
-    for mut network in engines(&*row(1, 2, false), &fixed(Recovery::Oracle)) {
+    for mut network in engines(&*row(1, 2, false), &fixed(Transport::Oracle)) {
         let log = Log::default();
         network.capture(&[Place::Host(NodeId(1)), Place::Switch(NodeId(2))], Box::new(log.clone()));
         network.inject(message(9, 0, 1, 2_000));
@@ -384,7 +384,7 @@ fn frames_are_captured() {
 /// What is not for the network is dropped at once.
 #[test]
 fn unknown_hosts_are_refused() {
-    for mut network in engines(&*row(1, 2, false), &fixed(Recovery::Oracle)) {
+    for mut network in engines(&*row(1, 2, false), &fixed(Transport::Oracle)) {
         for (source, destination) in [(0, 7), (0, 0), (0, 2)] {
             assert_eq!(network.inject(message(0, source, destination, 1)), Injected::Dropped);
         }
@@ -414,7 +414,7 @@ fn settings_that_cannot_be_used_are_refused() {
         (Params { dup_acks: 0, ..base() }, "dup-acks", ErrorKind::OutOfRange),
         (Params { rto_min: 0, ..base() }, "rto-min", ErrorKind::OutOfRange),
         (Params { rto_max: 1, ..base() }, "rto-max", ErrorKind::OutOfRange),
-        (Params { ecmp: true, ..base() }, "ecmp", ErrorKind::Meaningless),
+        (Params { spread: Spread::ECMP, ..base() }, "spread", ErrorKind::Meaningless),
         (Params { pause: true, xon: 500, ..base() }, "xon", ErrorKind::Conflict),
         (Params { pause: true, port_queue: 510, ..base() }, "port-queue", ErrorKind::Conflict),
         (Params { pause: true, propagation: MS, ..base() }, "port-queue", ErrorKind::Conflict),
@@ -449,7 +449,7 @@ fn settings_that_cannot_be_used_are_refused() {
         assert_eq!(word.parse::<Switching>().is_ok(), word == "cut-through");
     }
     assert!("learning".parse::<Forwarding>().is_ok() && "static".parse::<Forwarding>().is_ok());
-    assert!("oracel".parse::<Recovery>().unwrap_err().remedy().to_string().contains("oracle"));
+    assert!("oracel".parse::<Transport>().unwrap_err().remedy().to_string().contains("oracle"));
 }
 
 /// Latencies in picoseconds are large, and their spread is exact all the same.
@@ -479,7 +479,7 @@ fn incast_over_own_rates(params: &Params) -> Box<dyn Ethernet> {
 /// the host.
 #[test]
 fn a_default_that_no_link_uses_changes_nothing() {
-    for recovery in [Recovery::Oracle, Recovery::Backoff, Recovery::None, Recovery::Window] {
+    for recovery in [Transport::Oracle, Transport::Backoff, Transport::None, Transport::Window] {
         let with = |link_rate| {
             let params = Params { link_rate, port_queue: 3, rto_min: 10 * MS, ..fixed(recovery) };
             let mut network = incast_over_own_rates(&params);
@@ -496,13 +496,13 @@ fn an_oracle_loses_no_time() {
         let network = incast_over_own_rates(&Params { port_queue, ..fixed(recovery) });
         (network.clock().0, network.details().losses().0)
     };
-    let (lossless, none) = end(Recovery::Oracle, 1_000);
+    let (lossless, none) = end(Transport::Oracle, 1_000);
     assert_eq!(none, 0);
-    let (short, some) = end(Recovery::Oracle, 4);
+    let (short, some) = end(Transport::Oracle, 4);
     // Nothing is later but what follows from the order in which the last frames come.
     let frame = 123_040_000;
     assert!(some > 100 && short < lossless + 2 * frame, "{short} and {lossless}, {some} frames lost");
-    assert!(end(Recovery::Backoff, 4).0 > short + 2 * frame, "a drawn wait leaves the link idle");
+    assert!(end(Transport::Backoff, 4).0 > short + 2 * frame, "a drawn wait leaves the link idle");
 }
 
 /// Four senders of equal rate to one receiver: their frames come to the switch at the same instants. By the numbers of
@@ -510,7 +510,7 @@ fn an_oracle_loses_no_time() {
 #[test]
 fn ties_by_hash_share_a_queue_evenly() {
     for (queue, ties) in [8, 20, 64].into_iter().flat_map(|queue| [(queue, TieOrder::Port), (queue, TieOrder::Hash)]) {
-        let params = Params { port_queue: queue, ties, ..fixed(Recovery::None) };
+        let params = Params { port_queue: queue, ties, ..fixed(Transport::None) };
         let received = engines(&*row(1, 5, false), &params).map(|mut network| {
             // Senders 0 to 3, 10 000 frames each, every one a message: what arrives of each is counted.
             for source in 0..4 {
@@ -544,7 +544,7 @@ fn frames_have_the_sizes_that_are_set() {
     for frames in presets.into_iter().chain([Frames { mtu: 9_216, ..Frames::ROCE }, Frames { min: 600, ..Frames::TCP }])
     {
         for bytes in [1, 64, 1_000, 1_497, 5_000, 100_000] {
-            let params = Params { frames, segment: 500, propagation: DELAY, ..fixed(Recovery::None) };
+            let params = Params { frames, segment: 500, propagation: DELAY, ..fixed(Transport::None) };
             // 1 Gb/s: a bit takes 1 000 ps.
             let sizes: Vec<u64> = (0..params.frames_of(bytes))
                 .map(|index| {
@@ -572,7 +572,7 @@ fn frames_have_the_sizes_that_are_set() {
 #[test]
 fn acknowledgements_have_the_size_that_is_set() {
     for (frames, bytes) in [(Frames::THESIS, 72), (Frames::ROCE, 74), (Frames { ack: Some(500), ..Frames::TCP }, 500)] {
-        let params = Params { frames, segment: 1_000, segment_header: 0, ..fixed(Recovery::Window) };
+        let params = Params { frames, segment: 1_000, segment_header: 0, ..fixed(Transport::Window) };
         for mut network in engines(&*row(1, 2, false), &params) {
             network.inject(message(0, 0, 1, 1_000));
             drain(&mut *network).unwrap();

@@ -140,8 +140,7 @@ impl Hosts {
             return self.messages.drop_at_source(packets, short);
         }
         let host = &mut self.hosts[source.index()];
-        // The clock that stands at cycle c is instant c - 1.
-        let offered = Cycle(now / TICKS + 1);
+        let offered = Cycle(now / TICKS);
         host.queue.push(self.messages.accept(message, packets, short, offered, host.sequence));
         host.sequence += packets;
         Injected::Accepted
@@ -369,7 +368,7 @@ const fn picoseconds(ticks: u64) -> u64 {
     (ticks + TICKS / 2) / TICKS
 }
 
-/// \[ticks\] Time at which the clock stands at a cycle.
-const fn ticks(clock: Cycle) -> u64 {
-    (clock.0 - 1) * TICKS
+/// \[ticks\] Time of an instant in picoseconds.
+const fn ticks(instant: Cycle) -> u64 {
+    instant.0 * TICKS
 }

@@ -269,7 +269,8 @@ impl<'a> Description<'a> {
             self.edges.iter_mut().for_each(|edge| edge.is_directed = is_directed);
             return;
         }
-        if self.reading.format.names == Names::Stated {
+        // An arrow of DOT or of a list of links was written by hand, or by this program.
+        if self.reading.format.names != Names::Labels {
             return;
         }
         let directed = |edge: &&OneEdge| edge.is_directed;

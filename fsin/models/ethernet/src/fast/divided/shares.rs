@@ -4,7 +4,7 @@ use trgen::rng::{mix2, pick};
 
 use crate::engine::Base;
 use crate::rules::forwarding::Tables;
-use crate::rules::frame::{Control, Frame, NONE};
+use crate::rules::frame::{Frame, NONE};
 use crate::rules::wiring::Wiring;
 
 /// What hosts, source and statistics do for a frame, in passages of a frame through a switch: measured in a tree of
@@ -57,10 +57,8 @@ fn passages(wiring: &Wiring, tables: &mut Tables) -> (u64, Vec<u64>) {
                 let port = match &learnt {
                     Some(ports) => Some(ports[switch]).filter(|&port| port != NONE),
                     None => {
-                        let (bytes, input) = (0, wiring.ports(wiring.hosts + switch).start);
-                        let control = Control::No;
-                        let frame =
-                            Frame { unit: NONE, source, destination, damaged_by: NONE, bytes, hops: 0, control };
+                        let input = wiring.ports(wiring.hosts + switch).start;
+                        let frame = Frame::between(source, destination);
                         tables.forward(wiring, input, &frame, true, 0, &mut Vec::new())
                     }
                 };
@@ -80,11 +78,12 @@ mod tests {
 
     use super::*;
     use crate::params::{Forwarding, Params};
+    use crate::spread::Spread;
 
     fn base(spec: &str, forwarding: Forwarding) -> Base {
         let topology = topology::parse(spec, 2).unwrap();
-        Base::new(&*topology, Params { forwarding, ecmp: forwarding == Forwarding::Static, ..Params::default() })
-            .unwrap()
+        let spread = if forwarding == Forwarding::Static { Spread::ECMP } else { Spread::ONE };
+        Base::new(&*topology, Params { forwarding, spread, ..Params::default() }).unwrap()
     }
 
     /// By part, and hosts last: the number of devices.

@@ -107,7 +107,7 @@ struct Backbone {
 pub(in super::super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
     let (places, is_duplex) = (&of.places, of.options.duplex);
     let document = document(text, places)?;
-    let mut platform = Platform {
+    let platform = Platform {
         places,
         points: Vec::new(),
         known: HashMap::new(),
@@ -134,7 +134,10 @@ pub(in super::super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Gra
     }
     let graph = platform.wired(&elements, is_duplex);
     if is_duplex {
-        return graph;
+        return graph.map_err(|(error, _)| error);
+    }
+    if let Err((why, false)) = graph {
+        return Err(why);
     }
     match (graph, Table::read(&root)) {
         (Ok(mut graph), Ok(table)) => {
@@ -156,8 +159,8 @@ pub(in super::super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Gra
             Ok(graph)
         }
         (Ok(graph), Err(_)) => Ok(graph),
-        (Err(why), Ok(table)) if table.hosts().next().is_some() => Ok(hub(table, why, of)),
-        (Err(why), _) => Err(why),
+        (Err((why, true)), Ok(table)) if table.hosts().next().is_some() => Ok(hub(table, why, of)),
+        (Err((why, _)), _) => Err(why),
     }
 }
 
@@ -197,32 +200,39 @@ fn hub<'a>(table: Table, why: SpecError, of: &Reading<'_>) -> Graph<'a> {
 }
 
 impl Platform<'_> {
-    /// The platform as a graph, if it is one.
-    fn wired<'a>(mut self, elements: &[Element<'_, '_>], is_duplex: bool) -> Result<Graph<'a>, SpecError> {
-        let platform = &mut self;
+    /// Reads elements, whose routes may name what is declared later.
+    fn understand(&mut self, elements: &[Element<'_, '_>]) -> Result<(), SpecError> {
         if let Some(cluster) = elements.iter().find(|element| element.get("limiter_link").is_some()) {
             let what = "limiter_link: what a host sends and receives shares no bandwidth in a graph";
             return Err(cluster.refusal(ErrorKind::Unsupported, what, "leave it out, or use --network flow"));
         }
-        // Routes may name what is declared later.
         for element in elements {
-            platform.declare(element)?;
+            self.declare(element)?;
         }
         for element in elements {
-            platform.lead(element)?;
+            self.lead(element)?;
         }
-        let is_of_host = |link: usize| [false, true].iter().any(|&down| platform.of_hosts.contains(&(link, down)));
-        if let Some(route) = platform.routes.iter().find(|route| route.steps.iter().any(|step| is_of_host(step.link))) {
+        let is_of_host = |link: usize| [false, true].iter().any(|&down| self.of_hosts.contains(&(link, down)));
+        if let Some(route) = self.routes.iter().find(|route| route.steps.iter().any(|step| is_of_host(step.link))) {
             let what = "the link of a <host_link> in a route, which would share it";
             return Err(refusal(
-                platform.places,
+                self.places,
                 route.at,
                 ErrorKind::Unsupported,
                 what,
                 "give the route a link of its own",
             ));
         }
-        self.graph(is_duplex)
+        Ok(())
+    }
+
+    /// The platform as a graph; why it is none, and whether the file is right all the same.
+    fn wired<'a>(mut self, elements: &[Element<'_, '_>], is_duplex: bool) -> Result<Graph<'a>, (SpecError, bool)> {
+        self.understand(elements).map_err(|error| {
+            let is_right = error.kind() == ErrorKind::Unsupported;
+            (error, is_right)
+        })?;
+        self.graph(is_duplex).map_err(|error| (error, true))
     }
 
     /// A new point with a name of a file.
