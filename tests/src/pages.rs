@@ -126,7 +126,19 @@ pub fn pages(folder: &Path) -> Vec<PathBuf> {
 #[must_use]
 pub fn hidden_commands(page: &str) -> Vec<usize> {
     const COMMANDS: [&str; 13] = [
-        "fsin ", "trace-prep ", "cargo ", "pip ", "python3 ", "sh ", "bash ", "cc ", "c++ ", "make ", "./", "sudo ", "apt ",
+        "fsin ",
+        "trace-prep ",
+        "cargo ",
+        "pip ",
+        "python3 ",
+        "sh ",
+        "bash ",
+        "cc ",
+        "c++ ",
+        "make ",
+        "./",
+        "sudo ",
+        "apt ",
     ];
     let mut found = Vec::new();
     let mut language = None;
@@ -178,7 +190,9 @@ pub fn shell(folder: &Path, commands: &str) -> Output {
         };
     }
     let commands = commands.replace("cargo run --release -p fsin -- ", "fsin ");
-    let is_build = |line: &&str| line.starts_with("cargo build --release -p fsin") && !line.contains("&&");
+    // What these build and install is there.
+    const DONE: [&str; 3] = ["cargo build --release -p fsin", "cargo install fsin", "cargo install trace-prep"];
+    let is_build = |line: &&str| DONE.iter().any(|done| line.starts_with(done)) && !line.contains("&&");
     let commands: Vec<&str> = commands.lines().filter(|line| !is_build(line)).collect();
     let shell = shell.args(["-e", "-c", &commands.join("\n")]).env("PATH", path).current_dir(folder);
     shell.env("HOME", folder).env("CARGO_TARGET_DIR", target);

@@ -351,7 +351,7 @@ fn a_library_does_not_depend_on_a_program() {
         let packages = features(&["--package", library, "--no-default-features", "--edges", "normal"]);
         let packages: BTreeSet<&str> = packages.iter().filter_map(|line| line.split(' ').next()).collect();
         for program in
-            ["clap", "crossterm", "ctrlc", "indicatif", "miette", "ratatui", "tokio", "trace-prep", "fsin-tui"]
+            ["clap", "crossterm", "ctrlc", "indicatif", "miette", "ratatui", "signal-hook", "tokio", "trace-prep", "fsin-tui"]
         {
             assert!(!packages.contains(program), "{library} depends on {program}");
         }

@@ -88,12 +88,15 @@ impl Attributes {
         self.0.iter().find(|(key, _)| *key == keyval).map(|(_, attribute)| attribute)
     }
 
-    /// Sets an attribute, which becomes the last one. A pointer to its old value remains one to the new value.
+    /// Sets an attribute. One that has a value already keeps its place, as in MPICH, and pointers to its value.
     pub(crate) fn set(&mut self, keyval: c_int, value: isize, kind: c_int) {
-        let mut attribute = self.remove(keyval).unwrap_or_else(|| Attribute::new(value, kind));
-        attribute.value.set(value);
-        attribute.kind = kind;
-        self.0.push((keyval, attribute));
+        match self.0.iter_mut().find(|(key, _)| *key == keyval) {
+            Some((_, attribute)) => {
+                attribute.value.set(value);
+                attribute.kind = kind;
+            }
+            None => self.0.push((keyval, Attribute::new(value, kind))),
+        }
     }
 
     /// Removes an attribute.
@@ -121,7 +124,7 @@ mod tests {
         assert_eq!(all.keys(), [9, 3, 5]);
         let pointer = all.get(3).map(super::Attribute::for_c).unwrap_or_default();
         all.set(3, 7, 1);
-        assert_eq!(all.keys(), [9, 5, 3]);
+        assert_eq!(all.keys(), [9, 3, 5]);
         // SAFETY: the attribute is there.
         assert_eq!(unsafe { *(pointer as *const isize) }, 7);
         all.set(3, 8, POINTER);

@@ -175,7 +175,10 @@ fn check_phase(world: &mut World, name: &str) {
     ];
     /// Beginnings of the names of all calls about objects of information, and of the interface for tools.
     const KINDS: [&str; 2] = ["MPI_Info_", "MPI_T_"];
-    if world.initialized && !world.finalized || ANYWHERE.contains(&name) || KINDS.iter().any(|kind| name.starts_with(kind)) {
+    if world.initialized && !world.finalized
+        || ANYWHERE.contains(&name)
+        || KINDS.iter().any(|kind| name.starts_with(kind))
+    {
         return;
     }
     let when = if world.finalized { "after MPI_Finalize" } else { "before MPI_Init" };

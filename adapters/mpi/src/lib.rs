@@ -11,6 +11,7 @@
 //! - `arguments`: checks of arguments before they are used;
 //! - `engine`: messages, matching and requests; `collective`: collectives as messages, by the algorithms of traces, `between` the groups
 //!   of an intercommunicator too; `data`: what these messages carry;
+//! - `shared`: memory through which data of long messages pass between ranks of one machine;
 //! - `window`: windows of one-sided communication, whose accesses are messages that `engine::windows` carries out;
 //! - `file`: local files, and views of them; `external`: data as other machines store them;
 //! - `ahead`: announces, while the program computes, until when it will send nothing;
@@ -70,6 +71,7 @@ mod objects;
 mod operation;
 mod report;
 mod settings;
+mod shared;
 #[cfg_attr(test, allow(dead_code, reason = "programs of tests sleep on the host"))]
 mod sleep;
 mod spans;

@@ -62,8 +62,12 @@ pub(crate) fn check(ops: &Table<Op>, op: c_int, handle: c_int, ty: &Type) -> Out
     commutes(ops, op)?;
     let Some(number) = number(op) else { return Ok(()) };
     let kind = ty.basic().and_then(datatype::kind);
+    /// Bytes are sets of bits, and wide characters are no numbers.
+    const BYTE: c_int = 0x4c00_010d;
+    const WIDE: c_int = 0x4c00_040e;
     let fits = match (number, kind) {
         (13 | 14, _) => true,
+        _ if ty.basic() == Some(WIDE) || ty.basic() == Some(BYTE) && !matches!(number, 6 | 8 | 10) => false,
         (_, None) => false,
         (1 | 2, Some(kind)) => matches!(kind, Basic::Signed | Basic::Unsigned | Basic::Float | Basic::Extended),
         (3 | 4, Some(kind)) => !matches!(kind, Basic::Logical | Basic::Bytes | Basic::Pair(..) | Basic::Twins(..)),
@@ -242,6 +246,11 @@ impl Terms {
     /// The operation does not exist, or does not apply to the type.
     pub(crate) fn of(ops: &Table<Op>, op: c_int, handle: c_int, ty: &Rc<Type>, count: i64) -> Outcome<Self> {
         check(ops, op, handle, ty)?;
+        // Of derived types only those of Fortran's kinds are numbers (MPI-4.0, 6.9.2).
+        let is_number = datatype::is_builtin(handle) || matches!(ty.made.combiner, 15..=17);
+        if number(op).is_some() && !is_number {
+            return error(ERR_OP, "a predefined operation needs values of a predefined datatype");
+        }
         if [OP_REPLACE, OP_NO_OP].contains(&op) {
             return error(ERR_OP, "MPI_REPLACE and MPI_NO_OP are no operations of reductions");
         }

@@ -8,7 +8,7 @@ use trgen::recurrence::State;
 use trgen::{Cycle, Message, NodeId};
 
 use crate::messages::Messages;
-use crate::network::{Figures, Injected, Measure, Network, NetworkFailure, Notices, PortFigures, STEPS, Settled};
+use crate::network::{Figures, Injected, Measure, Network, NetworkFailure, Notices, PortFigures, QueueFigures, STEPS, Settled};
 use crate::stats::Recorder;
 use crate::view::{Occupancy, View};
 
@@ -79,6 +79,9 @@ pub trait Engine: Send {
     /// As [`View::occupancy`].
     fn show(&self, into: &mut Occupancy);
 
+    /// Begins the time that [figures](Self::figures) are of which are measured. The state is [settled](Self::settle).
+    fn begin_figures(&mut self) {}
+
     /// As [`Figures::measures`].
     fn figures(&self) -> Vec<(&'static Measure, f64)> {
         Vec::new()
@@ -87,6 +90,11 @@ pub trait Engine: Send {
     /// As [`Figures::ports`].
     fn port_figures(&self) -> Vec<PortFigures> {
         Vec::new()
+    }
+
+    /// As [`Figures::queues`].
+    fn queue_figures(&self) -> Option<QueueFigures> {
+        None
     }
 
     /// As [`Figures::remarks`].
@@ -139,10 +147,10 @@ impl<E: Engine> Network for E {
             if Engine::clock(self) >= until || result.is_err() || !notices.is_empty() {
                 break;
             }
-            let was_empty = self.messages().in_flight() == 0;
+            let was_idle = self.messages().is_idle();
             result = self.step(until, notices);
             // No notice tells that the last packets of a lost message have ended, for which the caller may be waiting.
-            if !was_empty && self.messages().in_flight() == 0 {
+            if !was_idle && self.messages().is_idle() {
                 break;
             }
         }
@@ -152,6 +160,15 @@ impl<E: Engine> Network for E {
 
     fn in_flight(&self) -> u64 {
         self.messages().in_flight()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.messages().is_idle()
+    }
+
+    fn begin_measuring(&mut self) {
+        Network::recorder_mut(self).begin();
+        self.begin_figures();
     }
 
     fn settled(&mut self) -> Settled<'_> {
@@ -193,6 +210,10 @@ impl<E: Engine> Figures for E {
 
     fn ports(&self) -> Vec<PortFigures> {
         self.port_figures()
+    }
+
+    fn queues(&self) -> Option<QueueFigures> {
+        self.queue_figures()
     }
 
     fn remarks(&self) -> Vec<Phrase> {

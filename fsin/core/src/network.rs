@@ -125,6 +125,60 @@ pub struct PortFigures {
     pub utilisation: f64,
     /// Share of the time in which 0, 1, 2 to 3, 4 to 7, ... packets waited; `None` where that is not kept.
     pub queue_shares: Option<Vec<f64>>,
+    /// By class, where ports have classes: those of which something happened here.
+    pub classes: Vec<ClassFigures>,
+}
+
+/// Figures of a traffic class since the start of the run: at an output port, or in the whole network.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct ClassFigures {
+    /// The class.
+    pub class: u8,
+    /// \[frames\] Frames that were marked.
+    pub marked: u64,
+    /// \[frames\] Frames that found no room.
+    pub dropped: u64,
+    /// \[frames\] Pause frames for the other end, to stop and to go on.
+    pub pause_frames: u64,
+    /// Number of times that a watchdog has dropped what waited.
+    pub watchdogs: u64,
+    /// \[ps\] Time for which the other end has paused the class; in the network, summed over ports.
+    pub paused: u64,
+    /// \[bytes\] Mean length of the queue over time; in the network, that of the switch port where it is largest.
+    pub queue_mean: f64,
+    /// \[bytes\] Greatest length of the queue.
+    pub queue_max: u64,
+}
+
+impl ClassFigures {
+    /// True if something happened.
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        let Self { class: _, marked, dropped, pause_frames, watchdogs, paused, queue_mean: _, queue_max } = *self;
+        [marked, dropped, pause_frames, watchdogs, paused, queue_max].iter().any(|&count| count > 0)
+    }
+}
+
+/// Figures of the buffer of a switch since the start of the run.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct BufferFigures {
+    /// The switch.
+    pub node: NodeId,
+    /// \[bytes\] Mean over time of what it holds.
+    pub mean: f64,
+    /// \[bytes\] The most that it has held.
+    pub max: u64,
+}
+
+/// Figures of a network whose ports have classes.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct QueueFigures {
+    /// Each class of which something happened.
+    pub classes: Vec<ClassFigures>,
+    /// Each buffer that ports share.
+    pub buffers: Vec<BufferFigures>,
+    /// \[frames\] Pause frames of all classes, to stop and to go on.
+    pub pause_frames: u64,
 }
 
 /// The state of a network between two cycles, of which the last one is complete.
@@ -156,6 +210,11 @@ pub trait Figures {
     /// Figures of each output port, in the order of devices and their ports; empty where nothing is kept of them.
     fn ports(&self) -> Vec<PortFigures> {
         Vec::new()
+    }
+
+    /// Figures of traffic classes and of shared buffers; `None` where ports have no classes.
+    fn queues(&self) -> Option<QueueFigures> {
+        None
     }
 
     /// What readers of the results should know of this run, beside the warnings of every run.
@@ -224,6 +283,17 @@ pub trait Network: Send {
     /// \[packets\] Accepted packets that have been neither received nor dropped.
     fn in_flight(&self) -> u64;
 
+    /// True if nothing that was offered can lead to a further notice: nothing is in flight, and no source waits for an
+    /// acknowledgement.
+    fn is_idle(&self) -> bool {
+        self.in_flight() == 0
+    }
+
+    /// Begins the measured time: the record and the figures of single models that are of this time start anew.
+    fn begin_measuring(&mut self) {
+        self.recorder_mut().begin();
+    }
+
     /// Completes deferred work of the last cycle of [`advance`](Self::advance), and gives the state after it. No notice
     /// depends on that work, so it can overlap with the generation of the next cycle's messages.
     fn settled(&mut self) -> Settled<'_>;
@@ -273,6 +343,15 @@ pub enum Channel {
         /// Virtual channel.
         vc: usize,
     },
+    /// The queue of a traffic class at a port, in a network whose ports can be paused class by class.
+    Class {
+        /// The node at whose output the queue is.
+        node: NodeId,
+        /// The port.
+        port: usize,
+        /// The class.
+        class: u8,
+    },
     /// An injection queue.
     Injection {
         /// The node of the queue.
@@ -287,7 +366,10 @@ impl Channel {
     #[must_use]
     pub const fn node(&self) -> NodeId {
         match *self {
-            Self::Transit { node, .. } | Self::Switch { node, .. } | Self::Injection { node, .. } => node,
+            Self::Transit { node, .. }
+            | Self::Switch { node, .. }
+            | Self::Class { node, .. }
+            | Self::Injection { node, .. } => node,
         }
     }
 }
@@ -303,6 +385,7 @@ impl fmt::Display for Channel {
                 write!(f, "node {node} {axis}{} vc {vc}", if positive { '+' } else { '-' })
             }
             Self::Switch { node, port, vc } => write!(f, "node {node} port {port} vc {vc}"),
+            Self::Class { node, port, class } => write!(f, "node {node} port {port} class {class}"),
             Self::Injection { node, injector } => write!(f, "node {node} injector {injector}"),
         }
     }

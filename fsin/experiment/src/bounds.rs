@@ -2,6 +2,8 @@
 //!
 //! Every bound counts whole packets, as the network does, and assumes minimal routes and evenly spread load. The rates are
 //! those of the settings in force: links, injectors, ports of consumption.
+//!
+//! Decision: docs/decisions/0341-bounds-of-links.md.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -306,6 +308,7 @@ fn sequence(experiment: &Experiment, stop: &AtomicBool) -> Result<Option<u64>, T
     let (Some(topology), Some(rates)) = (experiment.topology(), experiment.network.rates()) else { return Ok(None) };
     let Some(distances) = Distances::many(Arc::clone(topology)) else { return Ok(None) };
     let (leaving, units) = (links_of(&**topology), experiment.units);
+    let is_direct = topology.switched().is_none();
     let rule = move |_: Cycle, message: &Message| {
         let (from, to) = (message.source, message.destination);
         if from == to {
@@ -313,7 +316,8 @@ fn sequence(experiment: &Experiment, stop: &AtomicBool) -> Result<Option<u64>, T
         }
         let Load { phits, .. } = Load::of(&Flow { from, to, bytes: message.bytes, messages: 1 }, units);
         let far = distances.hops(from, to);
-        let nearer = |&&there: &&usize| distances.hops(NodeId::at(there), to) < far;
+        // In a network of switches all links of a host lead there.
+        let nearer = |&&there: &&usize| !is_direct || distances.hops(NodeId::at(there), to) < far;
         let ways = leaving[from.index()].iter().filter(nearer).count().max(1) as f64 * rates.link;
         let sending = ways.min(rates.injection[from.index()]);
         let leaves = time(phits.saturating_sub(rates.queued_phits).into(), sending);
@@ -332,10 +336,13 @@ fn fullest_link(experiment: &Experiment, crossings: &[u64], flows: &[Flow]) -> O
         return None;
     }
     let (topology, rates) = (experiment.topology()?, experiment.network.rates()?);
-    // \[phits\] Of the pair whose packets are shortest.
-    let of_pair = |flow: &Flow| {
-        let packets = experiment.units.packets_of(flow.bytes).max(flow.messages);
-        Load::of(flow, experiment.units).phits as f64 / packets as f64
+    // \[phits\] Of the pair whose packets are shortest: of each message one packet more than its full ones, at most.
+    let of_pair = |flow: &Flow| match experiment.units.is_padded {
+        true => f64::from(experiment.units.packet_phits),
+        false => {
+            let packets = flow.bytes / experiment.units.packet_bytes() + flow.messages;
+            Load::of(flow, experiment.units).phits as f64 / packets.max(1) as f64
+        }
     };
     let phits = flows.iter().filter(|flow| flow.from != flow.to).map(of_pair).reduce(f64::min)?;
     let ports = topology.shape().ports();

@@ -19,6 +19,7 @@ use trgen::trace::{formats, kernels};
 
 use super::inputs::{Input, Inputs, hex, with_paths};
 use super::keys::key;
+use super::resolve::Experiment;
 use super::result::{Manifest, RunResult};
 use super::settings::toml_value;
 
@@ -51,10 +52,16 @@ pub struct Carried {
 }
 
 impl Carried {
-    /// The text of an experiment, as [`Experiment::to_toml`](crate::Experiment::to_toml) writes it, with the names that its
+    /// The text of an experiment, as [`Experiment::to_toml`] writes it, with the names that its
     /// inputs have in the folder of results.
     pub fn text(&mut self, inputs: &mut Inputs, text: &str) -> String {
         reworded(text, |key, path| self.name(inputs, key, path))
+    }
+
+    /// SHA-256 of an experiment as it is kept with results, as hexadecimal digits: wherever its inputs are.
+    #[must_use]
+    pub fn sha256(inputs: &mut Inputs, experiment: &Experiment) -> String {
+        hex(&Sha256::digest(Self::default().text(inputs, &experiment.to_toml()).as_bytes()))
     }
 
     /// The value of a setting with these names. Relative paths, which name no folder of a person, stay as they are.
@@ -98,9 +105,9 @@ impl Carried {
     }
 
     /// A result without the name and the folders of the machine that made it: inputs by the names that they have with the
-    /// results, other files by their last component. `experiment` is the text that is kept with it.
-    pub fn rename(&self, result: &mut RunResult, experiment: &str) {
-        rename(result, experiment, |path| self.known(path));
+    /// results, other files by their last component.
+    pub fn rename(&self, result: &mut RunResult) {
+        rename(result, |path| self.known(path));
     }
 
     /// The name of a path, if it is that of an input.
@@ -137,17 +144,45 @@ impl Carried {
 
 /// A result without the name and the folders of the machine that made it, as [`Carried::rename`]: `known` tells the names of
 /// inputs.
-pub(crate) fn rename(result: &mut RunResult, experiment: &str, known: impl Fn(&Path) -> Option<PathBuf>) {
+pub(crate) fn rename(result: &mut RunResult, known: impl Fn(&Path) -> Option<PathBuf>) {
+    bare_texts(result);
     let named = |path: &Path| bare(path, &known);
     for (name, value) in &mut result.experiment {
         if let Value::String(word) = value {
             *word = with_paths(name, std::mem::take(word), &mut |path| named(path));
         }
     }
-    let manifest = &mut result.manifest;
-    rename_manifest(manifest, &known);
-    if manifest.experiment_sha256.is_some() {
-        manifest.experiment_sha256 = Some(hex(&Sha256::digest(experiment.as_bytes())));
+    rename_manifest(&mut result.manifest, &known);
+}
+
+/// Names input files by their last components in warnings, notes and failures, so that these do not depend on where the files
+/// are.
+pub fn bare_texts(result: &mut RunResult) {
+    let mut paths: Vec<(String, String)> = Vec::new();
+    for input in &result.manifest.inputs {
+        let path = Path::new(&input.path);
+        let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else { continue };
+        if name != input.path {
+            paths.push((input.path.clone(), name));
+        }
+        if let Ok(absolute) = std::path::absolute(path) {
+            paths.push((
+                absolute.display().to_string(),
+                path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            ));
+        }
+    }
+    // A path may be the end of another one.
+    paths.sort_by_key(|(path, _)| std::cmp::Reverse(path.len()));
+    paths.dedup();
+    let texts = result.warnings.iter_mut().chain(&mut result.notes);
+    let texts = texts.chain(result.failure.as_mut().map(|failure| &mut failure.what));
+    for text in texts {
+        for (path, name) in paths.iter().filter(|(path, _)| path.contains('/')) {
+            if text.contains(path.as_str()) {
+                *text = text.replace(path.as_str(), name);
+            }
+        }
     }
 }
 

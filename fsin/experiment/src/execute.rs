@@ -24,7 +24,8 @@ use super::settings::SettingsError;
 use super::trouble::Trouble;
 use super::workload::{Driven, Driver};
 use fsin_core::couple::{Coupled, Failure, PacketLog};
-use fsin_core::network::{Figures, Measure, Network, PortFigures, Settled};
+use fsin_core::family::Unloaded;
+use fsin_core::network::{Figures, Measure, Network, PortFigures, QueueFigures, Settled};
 use fsin_core::repetition::Skipped;
 use fsin_core::run::{
     DRIFT, Demand, Outcome, Progress, SHORTFALL, Saturation, Steadiness, Verdict, Warning, WarningKind, batch, fixed,
@@ -89,6 +90,8 @@ pub struct Finished {
     pub measures: Vec<(&'static Measure, f64)>,
     /// Figures of each output port, of network models that keep them.
     pub ports: Vec<PortFigures>,
+    /// Figures of traffic classes and shared buffers, of networks whose ports have classes.
+    pub queues: Option<QueueFigures>,
     /// Lower bounds of the program's completion.
     pub bounds: Option<Bounds>,
     /// What was kept of single nodes and flows.
@@ -186,6 +189,7 @@ pub fn execute_over(
     let Settled { recorder, figures, .. } = network.settled();
     let measures = figures.map(Figures::measures).unwrap_or_default();
     let ports = figures.map(Figures::ports).unwrap_or_default();
+    let queues = figures.and_then(Figures::queues);
     outcome.warnings.extend(figures.into_iter().flat_map(Figures::remarks).map(Warning::from));
     let details = recorder.details().cloned();
     let timed = details.as_ref().filter(|details| details.keep().messages);
@@ -252,6 +256,7 @@ pub fn execute_over(
         jobs,
         measures,
         ports,
+        queues,
         bounds,
         details,
         messages,
@@ -396,6 +401,7 @@ fn steadiness(experiment: &Experiment, offered: Option<f64>, outcome: &Outcome) 
         packets_per_cycle: offered / f64::from(experiment.units.packet_phits),
         throttled: experiment.throttled,
         from_empty: outcome.samples.first().is_some_and(|sample| sample.start == Cycle::FIRST),
+        unloaded: experiment.unloaded.unwrap_or(Unloaded::shared(0)),
     });
     Steadiness::of(&outcome.intervals, experiment.units.packet_phits, demand)
 }
@@ -492,6 +498,7 @@ fn short_measurement_warnings(experiment: &Experiment, finished: &Finished) -> V
         return warnings;
     }
     let within = format!("in the {}", counted(cycles, "measured cycle", "measured cycles"));
+    warnings.extend(unfilled(experiment, outcome, &longer).filter(|_| received > 0));
     if received == 0 {
         let cause = match generated {
             0 => "none was generated",
@@ -500,6 +507,30 @@ fn short_measurement_warnings(experiment: &Experiment, finished: &Finished) -> V
         warnings.push(phrase!["no packet was received {within}, so that there is no latency: {cause}; ", &longer]);
     }
     warnings
+}
+
+/// A warning that the first packets over long routes arrive late in the measured time, or after it.
+fn unfilled(experiment: &Experiment, outcome: &Outcome, longer: &Phrase) -> Option<Phrase> {
+    /// Share of the measured time in which they may still be missing.
+    const SHARE: f64 = 0.1;
+    let latency = experiment.unloaded?.latency;
+    let start = outcome.samples.first()?.start.since(Cycle::FIRST);
+    let missing = latency.saturating_sub(start);
+    let measured = outcome.measured_cycles();
+    (missing as f64 > SHARE * measured as f64).then(|| {
+        let remedy = match experiment.plan {
+            RunPlan::Batch(_) => phrase!["use ", ["warmup" => latency.saturating_mul(2)], " or more"],
+            _ => longer.clone(),
+        };
+        phrase![
+            (
+                "packets take up to {latency} cycles without load, and measuring began after {start} and lasted for \
+                 {measured}: accepted load is too low, and latency is no mean of all packets but that of those with short \
+                 routes; "
+            ),
+            remedy
+        ]
+    })
 }
 
 /// A warning about a saturated network, or about latency that changes with the length of the run.
@@ -578,11 +609,19 @@ fn unsteady_warning(experiment: &Experiment, finished: &Finished) -> Option<Warn
 fn undecided_warning(experiment: &Experiment, finished: &Finished) -> Option<Warning> {
     let Some(Verdict::Undecided { deciding_cycles }) = finished.steadiness.verdict else { return None };
     let measured = counted(finished.outcome.measured_cycles(), "measured cycle", "measured cycles");
-    let begun = format!("undecided: whether the network carries this load cannot be told from {measured}");
+    let Unloaded { latency, settles, .. } = experiment.unloaded.unwrap_or(Unloaded::shared(0));
+    let start = finished.outcome.samples.first().map_or(0, |sample| sample.start.since(Cycle::FIRST));
+    let why = match start + finished.outcome.measured_cycles() <= settles {
+        true => format!(", since packets can be on their way for {latency} cycles without load"),
+        false => String::new(),
+    };
+    let begun = format!("undecided: whether the network carries this load cannot be told from {measured}{why}");
     let text = match (&experiment.plan, deciding_cycles) {
         (RunPlan::Batch(plan), Some(cycles)) => {
-            let size = cycles.div_ceil(plan.samples.max(1));
-            phrase![("{begun}; about {cycles} are expected to decide: use "), ["sample-size" => size]]
+            let settling = settles.saturating_sub(start);
+            let size = (cycles - settling.min(cycles)).max(1).div_ceil(plan.samples.max(1));
+            let warmup = if settling > 0 { phrase![["warmup" => settles], " and "] } else { phrase![""] };
+            phrase![("{begun}; about {cycles} are expected to decide: use "), warmup, ["sample-size" => size]]
         }
         (RunPlan::Fixed(total), Some(cycles)) => {
             let total = cycles.max(*total);

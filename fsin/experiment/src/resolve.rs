@@ -10,7 +10,6 @@ use trgen::phrase::Phrase;
 use trgen::synthetic::Config;
 use trgen::trace::chakra::replay::Params as RankParams;
 use trgen::trace::goal::hosts::HostParams;
-use trgen::trace::placement;
 use trgen::trace::replay::{Pace, Protocol};
 use trgen::trace::slow::Slow;
 
@@ -20,11 +19,10 @@ use super::inputs::with_paths;
 use super::keys::{Key, Kind, keys};
 use super::models;
 use super::models::{Networks, expand, is_of_models, model, undeclared};
-use super::plan::{RunPlan, plan};
+use super::plan::{RunPlan, lengthen, plan, unloaded};
 use super::settings::{Origin, Settings, SettingsError, toml_value};
 use super::workload::{Request, Workload, cycle_seconds, is_of_workloads, pace, placement_of, scaled, workload};
-use fsin_core::failures;
-use fsin_core::family::{ModelFamily, NetworkSpec, Units, Wire};
+use fsin_core::family::{ModelFamily, NetworkSpec, Units, Unloaded, Wire};
 use fsin_core::stats::Keep;
 use fsin_core::topology::{self, Topology};
 
@@ -82,6 +80,8 @@ pub struct Experiment {
     pub protocol: Protocol,
     /// Number of tasks on each node.
     pub tasks_per_node: usize,
+    /// What is known of the network without load; `None` without sources that go on for ever.
+    pub unloaded: Option<Unloaded>,
     /// Run control.
     pub plan: RunPlan,
     /// True if reaching the limit of cycles is a failure.
@@ -178,7 +178,13 @@ impl Experiment {
             demands,
         };
         let workload = workload(tasks, &request)?;
-        let plan = plan(&settings, tasks.is_some() || times == Times::Shots)?;
+        let sources = workload.sources().filter(|_| times == Times::Steady);
+        let unloaded = sources.map(|sources| unloaded(&*network, sources));
+        if let Some(unloaded) = unloaded {
+            lengthen(&mut settings, &*network, unloaded);
+        }
+        let settles = unloaded.map_or(0, |unloaded| unloaded.settles);
+        let plan = plan(&settings, tasks.is_some() || times == Times::Shots, settles)?;
         let runs = network.wire().map_or(Runs::Network, Runs::Hosts);
         let gap_per_byte = match runs {
             Runs::Network => None,
@@ -207,6 +213,7 @@ impl Experiment {
             slow,
             protocol: Protocol { eager_limit: eager(&settings)? },
             tasks_per_node,
+            unloaded,
             plan,
             strict: settings.choice("strict", &[("true", true), ("false", false)])?,
             skips: !is_on(&settings, "no-skip")?,

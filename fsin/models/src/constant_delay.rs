@@ -6,8 +6,8 @@
 //! injection, so that only the traffic itself shows.
 //!
 //! # How it departs from other networks
-//! For live guests a delivery is reported in the cycle of injection, with its future time: their horizon is the whole
-//! delay. Other sources may act in the cycle of the notice, which would be too early; they are told at the arrival.
+//! For live guests a delivery is reported in the cycle in which its message leaves its node, without a rate that of the
+//! injection, with its future time: their horizon is the whole delay. Other sources may act in the cycle of the notice, which would be too early; they are told at the arrival.
 //!
 //! With a rate, a message of n bytes arrives `delay` and n bytes at that rate later, and occupies its link for the
 //! bytes alone: the link of the sending node, or, as ideal links between all pairs, one of the pair. Messages wait for
@@ -15,12 +15,14 @@
 //! Times are rounded down to whole ns.
 //!
 //! Any other model that knows the arrival of a message at its injection is the same network with a [`Rule`].
+//!
+//! Decision: docs/decisions/0340-who-is-busy.md.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use fsin_core::family::{
-    Discipline, ForGuests, Key, Kind, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Units, Values,
+    Discipline, ForGuests, Key, Kind, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Units, Unloaded, Values,
 };
 use fsin_core::network::{Injected, Network, NetworkFailure, Notices, Settled};
 use fsin_core::stats::{Receipt, Recorder};
@@ -63,7 +65,7 @@ pub struct ConstantDelay<'a> {
     delay: Delay,
     /// \[bytes\] Payload of a packet, by which messages are counted in packets.
     packet_bytes: u64,
-    /// True if deliveries are reported at injection.
+    /// True if deliveries are reported when their messages leave.
     announces: bool,
     clock: Cycle,
     /// Messages injected in the present cycle.
@@ -73,8 +75,9 @@ pub struct ConstantDelay<'a> {
     leaving: BTreeMap<(Cycle, u64), Message>,
     /// Number of messages that have been `leaving` so far.
     left: u64,
-    /// Messages under way with their delays, in the order of their arrivals.
-    underway: VecDeque<(Delivery, u64)>,
+    /// Messages under way with their delays and the cycles in which they leave their nodes, in the order of their
+    /// arrivals.
+    underway: VecDeque<(Delivery, u64, Cycle)>,
     /// \[packets\] Accepted packets whose delivery has not been reported yet.
     in_flight: u64,
     /// By node: the number of its packets that have arrived.
@@ -115,7 +118,7 @@ impl<'a> ConstantDelay<'a> {
         }
     }
 
-    /// The same, with deliveries reported at the injection: for live guests.
+    /// The same, with deliveries reported when their messages leave: for live guests.
     #[must_use]
     pub fn announcing(self) -> Self {
         Self { announces: true, ..self }
@@ -149,19 +152,19 @@ impl<'a> ConstantDelay<'a> {
             };
             // An event that begins with a cycle and takes one cycle is visible at its end.
             let delivered = offered + delay.saturating_sub(1);
-            match leaves.min(delay) {
-                0 | 1 => notices.sent.push(message),
-                leaves => {
-                    self.leaving.insert((offered + (leaves - 1), self.left), message);
-                    self.left += 1;
-                }
+            let left = offered + leaves.min(delay).saturating_sub(1);
+            if left == offered {
+                notices.sent.push(message);
+            } else {
+                self.leaving.insert((left, self.left), message);
+                self.left += 1;
             }
             // Constant delays are in order already.
-            let at = match self.underway.back().is_some_and(|(last, _)| last.delivered > delivered) {
-                true => self.underway.partition_point(|(other, _)| other.delivered <= delivered),
+            let at = match self.underway.back().is_some_and(|(last, ..)| last.delivered > delivered) {
+                true => self.underway.partition_point(|(other, ..)| other.delivered <= delivered),
                 false => self.underway.len(),
             };
-            self.underway.insert(at, (Delivery { message, offered, delivered }, delay));
+            self.underway.insert(at, (Delivery { message, offered, delivered }, delay, left));
         }
     }
 
@@ -173,10 +176,11 @@ impl<'a> ConstantDelay<'a> {
         }
     }
 
-    /// Reports the messages that arrive in this cycle; all messages under way if deliveries are announced.
+    /// Reports the messages that arrive in this cycle; if deliveries are announced, those that have left their nodes.
     fn arrive(&mut self, notices: &mut Notices) {
         let (now, announces) = (self.clock, self.announces);
-        while let Some((delivery, latency)) = self.underway.pop_front_if(|(next, _)| announces || next.delivered <= now)
+        while let Some((delivery, latency, _)) =
+            self.underway.pop_front_if(|(next, _, left)| next.delivered <= now || (announces && *left <= now))
         {
             let Message { source, destination, .. } = delivery.message;
             let packets = self.packets(&delivery.message);
@@ -215,7 +219,8 @@ impl Network for ConstantDelay<'_> {
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         notices.clear();
         if self.taken.is_empty() {
-            let arrival = self.underway.front().map(|(delivery, _)| delivery.delivered);
+            let arrival =
+                self.underway.front().map(|(next, _, left)| if self.announces { *left } else { next.delivered });
             let departure = self.leaving.first_key_value().map(|(&(cycle, _), _)| cycle);
             match arrival.into_iter().chain(departure).min().filter(|first| *first < until) {
                 Some(first) => self.clock = self.clock.max(first),
@@ -234,8 +239,7 @@ impl Network for ConstantDelay<'_> {
     }
 
     fn in_flight(&self) -> u64 {
-        // Of announced deliveries, the last ones that have not left their nodes are still to be reported.
-        self.in_flight.max(self.leaving.len() as u64)
+        self.in_flight
     }
 
     fn state(&mut self, into: &mut State) -> bool {
@@ -244,7 +248,7 @@ impl Network for ConstantDelay<'_> {
             return false;
         }
         into.put(self.underway.len() as u64);
-        for (Delivery { message, offered, delivered }, latency) in &self.underway {
+        for (Delivery { message, offered, delivered }, latency, _) in &self.underway {
             let &Message { id, source, destination, bytes, class } = message;
             into.put_message(id);
             into.put_time(*offered);
@@ -258,7 +262,8 @@ impl Network for ConstantDelay<'_> {
 
     fn pass_periods(&mut self, cycles: u64, packets: &[u64]) {
         self.clock += cycles;
-        for (delivery, _) in &mut self.underway {
+        for (delivery, _, left) in &mut self.underway {
+            *left += cycles;
             delivery.offered += cycles;
             delivery.delivered += cycles;
         }
@@ -522,6 +527,16 @@ impl NetworkSpec for Delayed {
 
     fn units(&self) -> Units {
         self.units
+    }
+
+    fn unloaded(&self, phits: f64) -> Unloaded {
+        match self.rate {
+            None => Unloaded::unlimited(self.delay),
+            Some(links) => {
+                let bytes = (phits * f64::from(self.units.phit_bytes)).ceil() as u64;
+                Unloaded::shared(self.delay.saturating_add(links.time(bytes) / CYCLE_PS))
+            }
+        }
     }
 
     fn cycle(&self) -> Option<(u64, u64)> {

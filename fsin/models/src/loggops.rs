@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use fsin_core::family::{Discipline, Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Units, Wire};
+use fsin_core::family::{Discipline, Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Units, Unloaded, Wire};
 use fsin_core::network::Network;
 use fsin_core::topology::Topology;
 use trgen::Geometry;
@@ -84,6 +84,10 @@ impl NetworkSpec for Ideal {
 
     fn units(&self) -> Units {
         self.units
+    }
+
+    fn unloaded(&self, _phits: f64) -> Unloaded {
+        Unloaded::unlimited(self.wire.latency)
     }
 
     fn wire(&self) -> Option<Wire> {

@@ -150,8 +150,8 @@ fn the_adapter_of_astra_sim_takes_the_headers_of_astra_sim() {
     text(&shell("sh $ADAPTER/build astra-sim AstraSim_fsin"));
     let flags =
         "--workload-configuration workload --system-configuration=system.json --network-configuration=network.toml";
-    // Of 8 ranks each sends an eighth of 1 MiB in 14 steps.
-    let step = 1_000_000 + (1 << 20) / 8 * 20;
+    // Of 8 ranks each sends an eighth of 1 MiB in 14 steps, each of whole nanoseconds at 50 bytes in one.
+    let step = (1_000 + (1 << 20) / 8 / 50) * 1_000;
     assert_eq!(text(&shell(&format!("./AstraSim_fsin {flags}"))), format!("finished at {} ps\n", 14 * step));
     for (line, why) in [
         ("./AstraSim_fsin --system-configuration=system.json", "is missing"),

@@ -264,7 +264,8 @@ fn ways_are_shortest_up_to_a_thousand_nodes() {
 /// switch r leads to switch k' floor(r / k) + p of the next level.
 #[test]
 fn l4_slim_trees_are_what_their_definition_says() {
-    for (k, up, n) in [(4u32, 2u32, 2u32), (4, 2, 3), (6, 3, 2), (9, 3, 2), (9, 3, 3), (6, 2, 4), (5, 1, 3), (10, 5, 3)] {
+    for (k, up, n) in [(4u32, 2u32, 2u32), (4, 2, 3), (6, 3, 2), (9, 3, 2), (9, 3, 3), (6, 2, 4), (5, 1, 3), (10, 5, 3)]
+    {
         let spec = format!("slimtree:{k},{up},{n}");
         let topology = build(&spec);
         let ratio = k / up;

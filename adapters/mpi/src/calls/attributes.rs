@@ -135,14 +135,10 @@ pub(super) fn delete_all(world: &mut World, holder: Holder, handle: c_int) -> Ou
 /// Returns an error if the key is not one of the program for these objects.
 fn check_key(world: &World, holder: Holder, keyval: c_int) -> Outcome {
     match world.keyvals.get(keyval) {
-        Some(found) if found.is_freed => error(ERR_KEYVAL, format!("the key {keyval:#x} of attributes is freed")),
         Some(found) if found.holder == holder => Ok(()),
         Some(found) => {
-            let text = format!(
-                "{keyval:#x} is a key of attributes of {}, not of {}",
-                found.holder.plural(),
-                holder.plural()
-            );
+            let text =
+                format!("{keyval:#x} is a key of attributes of {}, not of {}", found.holder.plural(), holder.plural());
             error(ERR_KEYVAL, text)
         }
         None => error(ERR_KEYVAL, format!("{keyval:#x} is not a key of attributes of the program")),
@@ -170,11 +166,7 @@ fn predefined(world: &World, keyval: c_int) -> Option<c_int> {
 
 /// Reads an attribute of a communicator: `Ok` with a value that the program has set, `Err` with the value of a
 /// predefined attribute, or `None`.
-pub(crate) fn comm_attribute(
-    world: &World,
-    comm: c_int,
-    keyval: c_int,
-) -> Outcome<Option<Result<&Attribute, c_int>>> {
+pub(crate) fn comm_attribute(world: &World, comm: c_int, keyval: c_int) -> Outcome<Option<Result<&Attribute, c_int>>> {
     world.comms.get(comm)?;
     match predefined(world, keyval) {
         Some(value) => Ok(Some(Err(value))),
@@ -244,8 +236,11 @@ pub(super) unsafe fn free_keyval(world: &mut World, holder: Holder, keyval: Ip) 
     // SAFETY: the pointer of the program.
     unsafe {
         check_key(world, holder, *keyval)?;
-        if let Some(found) = world.keyvals.get_mut(*keyval) {
-            found.is_freed = true;
+        // Attributes that have the key keep it.
+        if let Some(found) = world.keyvals.get_mut(*keyval)
+            && std::mem::replace(&mut found.is_freed, true)
+        {
+            return error(ERR_KEYVAL, format!("the key {:#x} of attributes is freed already", *keyval));
         }
         put(keyval, KEYVAL_INVALID);
     }

@@ -3,6 +3,8 @@
 use std::ffi::c_int;
 use std::rc::Rc;
 
+use bytes::Bytes;
+
 use crate::abi::*;
 use crate::arguments::{self, array, view};
 use crate::data::{Data, Share};
@@ -37,6 +39,20 @@ impl Block {
         // SAFETY: the buffer of the program.
         unsafe { self.ty.pack(self.address as P, self.count, &mut data) }?;
         Ok(data)
+    }
+
+    /// The packed data, as a view of the buffer where its values are already packed.
+    ///
+    /// # Safety
+    /// The view is dropped before the operation ends that sends the buffer, and nothing is written to it meanwhile.
+    pub(crate) unsafe fn view(&self) -> Outcome<Bytes> {
+        match self.ty.is_contiguous() && self.bytes() > 0 {
+            // SAFETY: the buffer of the program, which it leaves alone while it is sent.
+            true => Ok(Bytes::from_static(unsafe {
+                std::slice::from_raw_parts(self.address as *const u8, self.bytes() as usize)
+            })),
+            false => self.pack().map(Bytes::from),
+        }
     }
 
     /// Writes packed data, which come from where `origin` says.

@@ -262,11 +262,15 @@ pub(crate) fn alltoall(world: &World, from: Option<Blocks>, into: Blocks, same: 
     {
         distinct(from, into)?;
     }
+    let is_in_place = from.is_none();
     let from = from.unwrap_or_else(|| into.clone());
     Ok(Box::new(move |world, form| {
         let mut own = Vec::new();
         for (to, block) in from.iter().enumerate() {
-            own.push((rank as u32, to as u32, block.pack()?));
+            // What is sent from where it is received is packed before.
+            // SAFETY: the data of the collective are dropped with its request, until whose end the program may not write.
+            let bytes = if is_in_place { block.pack()?.into() } else { unsafe { block.view() }? };
+            own.push((rank as u32, to as u32, bytes));
         }
         let operation = if same {
             Collective::Alltoall { bytes: from.first().map_or(0, Block::bytes) }

@@ -40,6 +40,7 @@ pub(super) fn initialize(world: &mut World, wanted: c_int) -> Outcome<c_int> {
     inside::set_main();
     let level = world.level_of_threads(wanted);
     threads::set_level(level);
+    world.settings.thread_limit.into_iter().for_each(threads::set_patience);
     Ok(level)
 }
 

@@ -93,7 +93,9 @@ unsafe extern "C" fn MPII_Type_get_attr(
 /// `MPI_Type_set_attr` as Fortran's library calls it.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn MPII_Type_set_attr(handle: c_int, keyval: c_int, value: isize, kind: c_int) -> c_int {
-    call("MPI_Type_set_attr", COMM_WORLD, |world| attributes::set(world, Holder::Datatype, handle, keyval, (value, kind)))
+    call("MPI_Type_set_attr", COMM_WORLD, |world| {
+        attributes::set(world, Holder::Datatype, handle, keyval, (value, kind))
+    })
 }
 
 /// `MPI_Win_get_attr` as Fortran's library calls it.

@@ -62,7 +62,9 @@ fn begin(
         return error(ERR_ARG, failure.to_string());
     }
     let events = script.events();
-    start(world, form, comm, |comm, number, now| Ok(Running::between(comm, number, &sides, name, events, data, finish, now)))
+    start(world, form, comm, |comm, number, now| {
+        Ok(Running::between(comm, number, &sides, name, events, data, finish, now))
+    })
 }
 
 /// Blocks that all messages carry.

@@ -84,11 +84,12 @@ pub(crate) unsafe fn send(
     mode: Mode,
 ) -> Outcome<Begun> {
     world.comms.get(comm)?;
+    let values = values(world, buffer, buffer.0 as usize)?;
     if to == PROC_NULL {
+        tag_of(tag)?;
         world.charge();
         return Ok(None);
     }
-    let values = values(world, buffer, buffer.0 as usize)?;
     // SAFETY: as the caller's.
     unsafe { send_in(world, Lane::PROGRAM, values, to, tag, comm, mode) }
 }
@@ -150,11 +151,11 @@ unsafe fn isend(world: &mut World, buffer: (P, i64, I), to: I, tag: I, comm: I, 
 /// Begins a receive of the program's own messages, which are in lane 0.
 pub(crate) fn receive(world: &mut World, buffer: (M, i64, I), from: I, tag: I, comm: I) -> Outcome<c_int> {
     world.comms.get(comm)?;
+    let values = values(world, buffer, buffer.0 as usize)?;
     if from == PROC_NULL {
         world.charge();
         return Ok(world.requests.add(Request::done(Status::NOBODY)));
     }
-    let values = values(world, buffer, buffer.0 as usize)?;
     receive_in(world, Lane::PROGRAM, values, from, tag, comm)
 }
 
@@ -335,6 +336,9 @@ large! {
         Ok(())
     }
     fn MPI_Buffer_attach / MPI_Buffer_attach_c(buffer: M, size: N) {
+        if i64::from(size) < 0 {
+            return error(ERR_ARG, format!("the buffer has a size of {size} bytes"));
+        }
         world.buffer = (buffer as usize, size.into());
         Ok(())
     }
@@ -366,12 +370,12 @@ pub(crate) fn persistent(
 /// A persistent send, whose arguments are checked now.
 fn persistent_send(world: &mut World, buffer: (P, i64, I), to: I, tag: I, comm: I, mode: Mode) -> Outcome<c_int> {
     let found = world.comms.get(comm)?;
+    tag_of(tag)?;
+    let (buffer, count, ty) = values(world, buffer, buffer.0 as usize)?;
     if to == PROC_NULL {
         return Ok(persistent(world, comm, |world| Ok(request_of(world, None))));
     }
     found.world_of(to)?;
-    tag_of(tag)?;
-    let (buffer, count, ty) = values(world, buffer, buffer.0 as usize)?;
     let begin = move |world: &mut World| {
         // SAFETY: the buffer of the program.
         let begun = unsafe { send_in(world, Lane::PROGRAM, (buffer, count, Rc::clone(&ty)), to, tag, comm, mode) }?;
@@ -383,12 +387,13 @@ fn persistent_send(world: &mut World, buffer: (P, i64, I), to: I, tag: I, comm: 
 /// A persistent receive, whose arguments are checked now.
 fn persistent_receive(world: &mut World, buffer: (M, i64, I), from: I, tag: I, comm: I) -> Outcome<c_int> {
     let found = world.comms.get(comm)?;
+    let (buffer, count, ty) = values(world, buffer, buffer.0 as usize)?;
     if from == PROC_NULL {
         return Ok(persistent(world, comm, |world| Ok(world.requests.add(Request::done(Status::NOBODY)))));
     }
     filter(found, from, tag)?;
-    let (buffer, count, ty) = values(world, buffer, buffer.0 as usize)?;
-    let begin = move |world: &mut World| receive_in(world, Lane::PROGRAM, (buffer, count, Rc::clone(&ty)), from, tag, comm);
+    let begin =
+        move |world: &mut World| receive_in(world, Lane::PROGRAM, (buffer, count, Rc::clone(&ty)), from, tag, comm);
     Ok(persistent(world, comm, begin))
 }
 

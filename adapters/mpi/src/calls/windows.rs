@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::ffi::{c_char, c_int};
 
 use crate::abi::*;
+use crate::caching::{Attribute, Holder, POINTER};
 use crate::calls::accesses::{self, target_of};
 use crate::calls::blocks::Kept;
 use crate::calls::collectives::{barrier, reduce};
 use crate::calls::communicators::exchange;
 use crate::calls::environment::{allocate, release};
 use crate::calls::information::{self, put_text, text};
-use crate::caching::{Attribute, Holder, POINTER};
 use crate::calls::{attributes, environment};
 use crate::data::Share;
 use crate::engine::collectives::Form;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fsin::Registry;
 use fsin::models::constant_delay::{ConstantDelay, Passage, nodes, units};
-use fsin_core::family::{Discipline, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Units};
+use fsin_core::family::{Discipline, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Units, Unloaded};
 use fsin_core::network::Network;
 use trgen::catalog::{Component, SpecError};
 use trgen::{Cycle, Geometry, Message};
@@ -54,6 +54,10 @@ impl NetworkSpec for Spec {
 
     fn units(&self) -> Units {
         self.1
+    }
+
+    fn unloaded(&self, phits: f64) -> Unloaded {
+        Unloaded::shared(phits.ceil() as u64)
     }
 }
 

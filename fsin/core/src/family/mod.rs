@@ -215,7 +215,8 @@ pub fn narrow_links(spec: &dyn NetworkSpec, topology: &dyn Topology, setting: &'
     let (all, one) = (enough(room.step), enough(room.step / room.channels.max(1)));
     let others = match count {
         1 => String::new(),
-        _ => format!(", and {} more links less than their rates", count - 1),
+        2 => ", and another link less than its rate".to_owned(),
+        _ => format!(", and {} other links less than their rates", count - 1),
     };
     Some(phrase![
         (
@@ -290,6 +291,33 @@ pub struct Wire {
     pub gap_per_byte: Decimal,
 }
 
+/// What is known of a network before anything has been measured: what a verdict must not take for a backlog, and how
+/// long runs must be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unloaded {
+    /// \[cycles\] Latency of a message without load, between the endpoints that are farthest apart.
+    pub latency: u64,
+    /// \[cycles\] Time after which what is in a network that began empty no longer grows by what is on its way: the
+    /// latency, that of a detour, and the time in which windows of senders open.
+    pub settles: u64,
+    /// False if the network carries any load: nothing in it is shared.
+    pub is_limited: bool,
+}
+
+impl Unloaded {
+    /// A network of which packets take this time \[cycles\], or twice as long by a detour. Its links are shared.
+    #[must_use]
+    pub const fn shared(latency: u64) -> Self {
+        Self { latency, settles: latency.saturating_mul(2), is_limited: true }
+    }
+
+    /// A network whose messages all take this time \[cycles\], whatever the load.
+    #[must_use]
+    pub const fn unlimited(latency: u64) -> Self {
+        Self { latency, settles: latency, is_limited: false }
+    }
+}
+
 /// A network between live guests.
 pub struct ForGuests {
     /// The network.
@@ -355,6 +383,9 @@ pub trait NetworkSpec: fmt::Debug + Send + Sync {
 
     /// Units in which it counts.
     fn units(&self) -> Units;
+
+    /// What is known of the network before a run in which messages have a mean length of `phits`.
+    fn unloaded(&self, phits: f64) -> Unloaded;
 
     /// \[ps\] Length of a cycle as numerator and denominator; `None` if a cycle is the time of a phit on a link, whose
     /// rate is a setting of the run.

@@ -230,6 +230,21 @@ impl dyn Values + '_ {
         Ok(Some(Arc::new(route::given::read(&text, &routers).map_err(within)?)))
     }
 
+    /// The traffic classes of the messages of a run, a bit for each: of its list of flows, or of its source of traffic.
+    /// Class 0 alone of a list that cannot be read, which is refused elsewhere.
+    #[must_use]
+    pub fn classes(&self) -> u8 {
+        /// \[bytes\] Longest text of a list.
+        const MOST: u64 = 1 << 32;
+        if self.is_set("flows") {
+            let path = self.folder_of("flows").join(self.word("flows"));
+            let flows = text_file::read(&path, MOST).ok().and_then(|text| trgen::synthetic::flows::parse(&text).ok());
+            return flows.unwrap_or_default().iter().fold(0, |mask, flow| mask | 1u8 << flow.class);
+        }
+        let reacts = ["reactive", "request-reply"].iter().any(|word| self.word("temporal").starts_with(word));
+        if reacts { 0b11 } else { 0b1 }
+    }
+
     /// What `fail` says of a topology, in a model whose cycle is a picosecond; nothing where it is not set.
     ///
     /// # Errors

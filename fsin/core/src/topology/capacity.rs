@@ -1,6 +1,8 @@
 //! What links carry, each direction by itself, and cuts of a network.
 //!
 //! A bound of what a network carries is never that of the mean of two directions: of each cut it is the lesser one.
+//!
+//! Decision: docs/decisions/0341-bounds-of-links.md.
 
 use trgen::NodeId;
 

@@ -9,11 +9,13 @@ use super::manifest::Manifest;
 use super::of_collectives::ns;
 use super::of_details::details;
 use super::of_jobs::jobs;
-use super::rows::{Batch, CompletionBounds, FailureKind, FailureReport, PhaseRow, ReplayedTask, ShotRow, TaskRow};
+use super::rows::{
+    Batch, BufferRow, ClassRow, CompletionBounds, FailureKind, FailureReport, PhaseRow, ReplayedTask, ShotRow, TaskRow,
+};
 use super::settings::settings;
 use super::table::{
-    self, OF_COLLECTIVES, OF_DEAD_LINKS, OF_FAILURES, OF_FLOWS, OF_HISTOGRAM, OF_JOBS, OF_LINKS, OF_MESSAGES, OF_NODES,
-    OF_ROUNDS, RunResult,
+    self, OF_CLASSES, OF_COLLECTIVES, OF_DEAD_LINKS, OF_FAILURES, OF_FLOWS, OF_HISTOGRAM, OF_JOBS, OF_LINKS,
+    OF_MESSAGES, OF_NODES, OF_ROUNDS, RunResult,
 };
 use super::{Costs, SCHEMA};
 use fsin_core::couple;
@@ -97,6 +99,10 @@ pub fn of_network(
     details(&mut result, experiment, finished);
     result.model_figures = rows(&finished.measures);
     result.ports = rows(&finished.ports);
+    let queues = finished.queues.as_ref();
+    result.pause_frames = queues.map(|queues| queues.pause_frames);
+    result.classes = queues.map(|queues| queues.classes.iter().map(ClassRow::from).collect());
+    result.buffers = queues.map(|queues| queues.buffers.iter().map(BufferRow::from).collect());
     result.dead_links = dead_links(experiment);
     result.phases = phases(experiment, outcome);
     let left_out = [
@@ -108,6 +114,7 @@ pub fn of_network(
         (finished.jobs.is_none(), OF_JOBS),
         (finished.measures.is_empty(), &[table::Figure::ModelFigures]),
         (finished.ports.is_empty(), &[table::Figure::Ports]),
+        (finished.queues.is_none(), OF_CLASSES),
         (result.per_node.is_none(), OF_NODES),
         (result.flows.is_none(), OF_FLOWS),
         (result.latency_histogram.is_none(), OF_HISTOGRAM),

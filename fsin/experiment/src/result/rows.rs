@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::datum::Number;
 use super::table::Figure;
 use fsin_core::capture::Place;
-use fsin_core::network::{Measure, PortFigures};
+use fsin_core::network::{BufferFigures, ClassFigures, Measure, PortFigures};
 use fsin_core::run;
 
 /// Why a run failed.
@@ -349,6 +349,64 @@ pub struct PortRow {
     pub utilisation: f64,
     /// Shares of the time in which 0, 1, 2 to 3, 4 to 7, ... packets waited; null where they are not kept.
     pub queue_shares: Option<Vec<f64>>,
+    /// By class, where ports have classes: those of which something happened here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<ClassRow>,
+}
+
+/// A traffic class, at a port or in the whole network.
+#[derive(Clone, PartialEq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(default)]
+pub struct ClassRow {
+    /// The class.
+    pub class: u8,
+    /// \[frames\] On which a switch has set the mark of congestion.
+    pub frames_marked: u64,
+    /// \[frames\] That found no room.
+    pub frames_dropped: u64,
+    /// \[frames\] Pause frames for the other end, to stop and to go on.
+    pub pause_frames: u64,
+    /// Number of times that a watchdog has dropped what waited.
+    pub watchdogs: u64,
+    /// \[s\] Time for which the other end has paused the class; in the network, summed over ports.
+    pub paused_seconds: f64,
+    /// \[bytes\] Mean length of the queue over time; in the network, of the switch port where it is largest.
+    pub queue_mean_bytes: f64,
+    /// \[bytes\] Greatest length of the queue.
+    pub queue_max_bytes: u64,
+}
+
+impl From<&ClassFigures> for ClassRow {
+    fn from(of: &ClassFigures) -> Self {
+        Self {
+            class: of.class,
+            frames_marked: of.marked,
+            frames_dropped: of.dropped,
+            pause_frames: of.pause_frames,
+            watchdogs: of.watchdogs,
+            paused_seconds: of.paused as f64 * 1e-12,
+            queue_mean_bytes: of.queue_mean,
+            queue_max_bytes: of.queue_max,
+        }
+    }
+}
+
+/// The buffer that the ports of a switch share.
+#[derive(Clone, PartialEq, Default, Serialize, Deserialize, Debug, JsonSchema)]
+#[serde(default)]
+pub struct BufferRow {
+    /// The switch.
+    pub node: u32,
+    /// \[bytes\] Mean over time of what it holds.
+    pub mean_bytes: f64,
+    /// \[bytes\] The most that it has held.
+    pub max_bytes: u64,
+}
+
+impl From<&BufferFigures> for BufferRow {
+    fn from(of: &BufferFigures) -> Self {
+        Self { node: of.node.0, mean_bytes: of.mean, max_bytes: of.max }
+    }
 }
 
 const fn device(place: Place) -> (Device, u32) {
@@ -375,6 +433,7 @@ impl From<&PortFigures> for PortRow {
             queue_max_packets: figures.queue_max,
             utilisation: figures.utilisation,
             queue_shares: figures.queue_shares.clone(),
+            classes: figures.classes.iter().map(ClassRow::from).collect(),
         }
     }
 }

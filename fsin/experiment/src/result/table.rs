@@ -18,8 +18,8 @@ use super::manifest::Manifest;
 use super::of_collectives::CollectiveTimes;
 use super::of_details::{FlowRow, LatencyBin, MessageClass, NodeRow};
 use super::rows::{
-    Batch, CompletionBounds, FailureReport, GuestRow, JobRow, MachineRow, ModelFigure, PhaseRow, PortRow, RankRow,
-    RunningDigest, ShotRow, TaskRow, WarningKind,
+    Batch, BufferRow, ClassRow, CompletionBounds, FailureReport, GuestRow, JobRow, MachineRow, ModelFigure, PhaseRow,
+    PortRow, RankRow, RunningDigest, ShotRow, TaskRow, WarningKind,
 };
 use super::serial::Written;
 
@@ -145,7 +145,7 @@ figures! {
     PacketsInjected = packets_injected: Option<u64>, ["packets"] "that entered the source buffers in the whole run";
     PacketsReceived = packets_received: Option<u64>, ["packets"] "received in the whole run";
     PacketsDropped = packets_dropped: Option<u64>, ["packets"] "dropped in the whole run";
-    PacketsInFlight = packets_in_flight: Option<u64>, ["packets"] "still in the network at the end";
+    PacketsInFlight = packets_in_flight: Option<u64>, ["packets"] "generated and neither received nor dropped at the end";
     PacketHops = packet_hops: Option<u64>, ["packets x links"] "links that headers crossed in the whole run";
     SilentNodes = silent_nodes: Option<u64>, ["nodes"] "that never send under this pattern";
     FairnessMin = fairness_min: Option<f64>, [] "packets received from the least served source, as a share of the mean";
@@ -206,6 +206,9 @@ figures! {
     NodeUtilization = node_utilization: Option<f64>, [] "share of nodes and cycles in which there was a job";
     Jobs = jobs: Option<Vec<JobRow>>, [] "figures of each job of the mix";
     ModelFigures = model_figures: Option<Vec<ModelFigure>>, [] "figures that only this network model has, over the whole run";
+    PauseFrames = pause_frames: Option<u64>, ["frames"] "that ports sent to stop and to go on, over the whole run; of networks whose ports have classes";
+    Classes = classes: Option<Vec<ClassRow>>, [] "figures of each traffic class, over the whole run; of networks whose ports have classes";
+    Buffers = buffers: Option<Vec<BufferRow>>, [] "what the buffer of each switch held, over the whole run; of networks whose ports share one";
     Ports = ports: Option<Vec<PortRow>>, [] "figures of each output port and of its link, over the whole run; of network models that keep them";
     CpuSeconds = cpu_seconds: Option<f64>, ["s"] "processor time of all threads; depends on the machine";
     WallSeconds = wall_seconds: Option<f64>, ["s"] "wall-clock time; depends on the machine";
@@ -285,7 +288,9 @@ pub(super) const OF_MESSAGES: &[Figure] = &[
 /// Figures of applications whose collectives are known as such.
 pub(super) const OF_COLLECTIVES: &[Figure] = &[F::Collectives];
 
-/// Figures of networks with dead links only.
+/// Figures of networks whose ports have classes.
+pub(super) const OF_CLASSES: &[Figure] = &[F::PauseFrames, F::Classes, F::Buffers];
+/// Figures of networks with dead links.
 pub(super) const OF_DEAD_LINKS: &[Figure] = &[F::DeadLinks];
 
 /// Figures of runs in which links failed or were repaired.
@@ -383,6 +388,8 @@ impl Figure {
                 | F::Jobs
                 | F::ModelFigures
                 | F::Ports
+                | F::Classes
+                | F::Buffers
                 | F::PerNode
                 | F::Flows
                 | F::LatencyHistogram

@@ -389,7 +389,7 @@ impl Store {
         let experiment = point.file();
         let mut result = result.clone();
         let root = std::path::absolute(&self.root).unwrap_or_else(|_| self.root.clone());
-        carried::rename(&mut result, &experiment, |path| {
+        carried::rename(&mut result, |path| {
             let path = std::path::absolute(path).ok()?;
             Some(path.strip_prefix(&root).ok()?.to_owned())
         });

@@ -286,7 +286,7 @@ pub const CHECKED: &[&str] = &[
 ];
 
 /// Packets times hops from which on a run takes so long that a shorter way is worth a note.
-const MANY_HOPS: f64 = (1u64 << 26) as f64;
+const MANY_HOPS: f64 = (1u64 << 24) as f64;
 
 /// Packets of a message from which on longer packets would show the same.
 const MANY_PACKETS: u64 = 64;

@@ -41,6 +41,8 @@ pub enum Content {
     Pause {
         /// True to stop sending, false to go on.
         is_off: bool,
+        /// The traffic class that must stop or may go on; `None` for all.
+        class: Option<u8>,
     },
 }
 

@@ -1,8 +1,13 @@
 //! What this model measures beyond what every model does.
 
-use fsin_core::capture::Interface;
-use fsin_core::network::{Measure, PortFigures};
+use fsin_core::capture::{Interface, Place};
+use fsin_core::network::{BufferFigures, ClassFigures, Measure, PortFigures, QueueFigures};
 use fsin_core::stats::Distribution;
+
+use crate::params::Params;
+use crate::rules::frame::CLASSES;
+use crate::rules::tally::{Occupancy, OfClass, Tally};
+use crate::rules::wiring::Wiring;
 
 /// The measures that [`Details::measures`] gives.
 static MEASURES: [Measure; 17] = [
@@ -35,6 +40,12 @@ pub(crate) static FRAMES_LOST: Measure = Measure::new(
     "frames",
     "copies on a link that died, in the queue before it, or sent to it",
 );
+
+/// Measures of networks whose ports have classes.
+pub(crate) static OF_CLASSES: [Measure; 2] = [
+    Measure::new("frames_marked", "frames", "on which a switch has set the mark of congestion"),
+    Measure::new("pause_frames", "frames", "PAUSE frames, to stop and to go on"),
+];
 
 /// Counts of frames and bytes since the start of the run, without PAUSE frames. A frame that is flooded becomes several
 /// copies. A frame that is sent again is another frame.
@@ -121,7 +132,7 @@ impl PortDetails {
 }
 
 /// What this model measures beyond what every model does, since the start of the run.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Details {
     /// \[ps\] Time since the start of the run.
     pub elapsed: u64,
@@ -129,6 +140,45 @@ pub struct Details {
     pub totals: Totals,
     /// All ports, hosts first.
     pub ports: Vec<PortDetails>,
+    /// Figures of classes and buffers; `None` where ports have no classes.
+    pub by_class: Option<ByClass>,
+}
+
+/// Figures of classes and buffers.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ByClass {
+    /// The classes that frames of the run have, a bit for each.
+    pub used: u8,
+    /// By port: the classes of which something happened there.
+    pub ports: Vec<Vec<ClassFigures>>,
+    /// The buffers of switches, where ports share them.
+    pub buffers: Vec<BufferFigures>,
+}
+
+impl ByClass {
+    /// What was counted up to time `now` \[ps\].
+    pub(crate) fn new(tally: &Tally, params: &Params, wiring: &Wiring, now: u64) -> Self {
+        let mean = |area: u128| if now == 0 { 0.0 } else { area as f64 / now as f64 };
+        let of_class = |(class, of): (u8, &OfClass)| ClassFigures {
+            class,
+            marked: of.marked,
+            dropped: of.dropped,
+            pause_frames: of.pauses,
+            watchdogs: of.watchdogs,
+            paused: of.paused(now),
+            queue_mean: mean(of.area(now)),
+            queue_max: of.longest,
+        };
+        let of_port = |classes: &[OfClass; CLASSES]| {
+            (0..).zip(classes).map(of_class).filter(ClassFigures::is_any).collect()
+        };
+        let buffer = |(switch, of): (usize, &Occupancy)| {
+            let node = wiring.node(wiring.hosts + switch);
+            BufferFigures { node, mean: mean(of.area(now)), max: of.most }
+        };
+        let buffers = tally.switches.iter().enumerate().filter(|_| params.switch.buffer.is_some()).map(buffer);
+        Self { used: params.switch.used, ports: tally.ports.iter().map(of_port).collect(), buffers: buffers.collect() }
+    }
 }
 
 impl Details {
@@ -138,10 +188,36 @@ impl Details {
         self.ports.iter().map(|port| port.frames).sum()
     }
 
+    /// Figures of classes and buffers; `None` where ports have no classes.
+    pub(crate) fn queues(&self) -> Option<QueueFigures> {
+        let by_class = self.by_class.as_ref()?;
+        let mut all: Vec<ClassFigures> =
+            (0..CLASSES as u8).map(|class| ClassFigures { class, ..ClassFigures::default() }).collect();
+        for (port, classes) in self.ports.iter().zip(&by_class.ports) {
+            for of in classes {
+                let sum = &mut all[usize::from(of.class)];
+                sum.marked += of.marked;
+                sum.dropped += of.dropped;
+                sum.pause_frames += of.pause_frames;
+                sum.watchdogs += of.watchdogs;
+                sum.paused += of.paused;
+                if matches!(port.at.place, Place::Switch(_)) {
+                    sum.queue_mean = sum.queue_mean.max(of.queue_mean);
+                    sum.queue_max = sum.queue_max.max(of.queue_max);
+                }
+            }
+        }
+        all.retain(|of| by_class.used >> of.class & 1 == 1 || of.is_any());
+        Some(QueueFigures { classes: all, buffers: by_class.buffers.clone(), pause_frames: self.totals.pauses })
+    }
+
     /// The figures of all ports.
     pub(crate) fn figures(&self) -> Vec<PortFigures> {
         let share = |time: u64| if self.elapsed == 0 { 0.0 } else { time as f64 / self.elapsed as f64 };
-        let figures = |port: &PortDetails| PortFigures {
+        let none = Vec::new();
+        let classes = |at: usize| self.by_class.as_ref().map_or(&none, |by_class| &by_class.ports[at]).clone();
+        let figures = |(at, port): (usize, &PortDetails)| PortFigures {
+            classes: classes(at),
             at: port.at,
             to: port.to,
             packets: port.frames,
@@ -155,7 +231,7 @@ impl Details {
                 lengths[..used].iter().map(|&time| share(time)).collect()
             }),
         };
-        self.ports.iter().map(figures).collect()
+        self.ports.iter().enumerate().map(figures).collect()
     }
 
     /// The counts as figures of a result. `messages` are the latencies of messages.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use fsin_core::capture::Place;
 use fsin_core::engine::Engine;
 use fsin_core::messages::Messages;
-use fsin_core::network::{Deadlock, Injected, Livelock, Measure, NetworkFailure, Notices, PortFigures};
+use fsin_core::network::{Deadlock, Injected, Livelock, Measure, NetworkFailure, Notices, PortFigures, QueueFigures};
 use fsin_core::stats::Distribution;
 use fsin_core::topology::Topology;
 use fsin_core::view::Occupancy;
@@ -15,14 +15,16 @@ use trgen::phrase::Phrase;
 use trgen::{Cycle, Message};
 
 use crate::capture::Capture;
-use crate::details::FRAMES_LOST;
+use crate::details::{ByClass, FRAMES_LOST, OF_CLASSES};
 use crate::params::{Params, PortStats, Transport, TieOrder};
 use crate::rules::alive::Alive;
 use crate::rules::forwarding::Tables;
 use crate::rules::frame::{Errors, Frame};
 use crate::rules::hosts::{Hosts, Origin};
 use crate::rules::lengths::Lengths;
+use crate::rules::frame::CLASSES;
 use crate::rules::port::{Counts, Taps};
+use crate::rules::tally::Tally;
 use crate::rules::ties::Ties;
 use crate::rules::wait::cyclic_wait;
 use crate::rules::wiring::{Link, Wiring};
@@ -58,6 +60,10 @@ pub(crate) struct Base<H = Hosts> {
     /// \[ps\] Time within which every frame arrives that no queue drops: on a path through all switches, with all queues
     /// full.
     patience: u64,
+    /// What is counted of classes and buffers.
+    pub(crate) tally: Tally,
+    /// True if ports may be paused.
+    pub(crate) can_pause: bool,
     /// A failure that ends the run.
     pub(crate) failure: Option<NetworkFailure>,
     /// \[ps\] Time at which a frame last arrived.
@@ -83,6 +89,8 @@ impl Base {
             crossed: Vec::new(),
             taps: Taps::default(),
             patience,
+            tally: if params.is_managed() { Tally::new(wiring.links.len(), wiring.switches) } else { Tally::default() },
+            can_pause: params.can_pause(),
             failure: None,
             last_moved: 0,
             params,
@@ -108,6 +116,8 @@ impl Base {
             taps: Taps::default(),
             lengths: self.lengths.clone(),
             patience: self.patience,
+            tally: self.tally.clone(),
+            can_pause: self.can_pause,
             failure: None,
             last_moved: 0,
         }
@@ -131,9 +141,11 @@ pub(crate) struct PortSnapshot {
     pub(crate) waiting: usize,
     /// \[frames x ps\] Length of its queue, summed over time up to now.
     pub(crate) area: u128,
-    /// True if the other end has paused it.
-    pub(crate) is_paused: bool,
-    /// True if it has a PAUSE frame to send.
+    /// Classes with frames in its queues, a bit for each; without classes, the first for all.
+    pub(crate) ready: u16,
+    /// Classes that the other end has paused.
+    pub(crate) paused: u16,
+    /// True if it has a PAUSE frame to send by which the other end may go on, or any without classes.
     pub(crate) has_control: bool,
 }
 
@@ -190,8 +202,14 @@ pub(crate) trait Events: std::fmt::Debug + Send {
     /// \[ps\] Times for which the queue of a port had each length, up to now; `None` where these are not kept.
     fn lengths(&self, port: usize) -> Option<Lengths>;
 
-    /// True if a frame that came through `input` waits at `output` of the same switch.
-    fn holds(&self, input: usize, output: usize) -> bool;
+    /// True if a frame that came through `input` waits at `output` of the same switch, in the queue of a class where ports
+    /// have classes.
+    fn holds(&self, input: usize, output: usize, class: u8) -> bool;
+
+    /// What is counted of classes and buffers up to now.
+    fn tally(&self) -> Cow<'_, Tally> {
+        Cow::Borrowed(&self.base().tally)
+    }
 
     /// \[frames\] Copies on links and in queues, without PAUSE frames.
     fn copies(&self) -> u64;
@@ -239,10 +257,11 @@ impl<E: Events> Simulated<E> {
     fn find_deadlock(&self) -> Option<NetworkFailure> {
         let Base { wiring, hosts, .. } = self.0.base();
         let host = |port: usize| Some(wiring.links[port].owner).filter(|&owner| wiring.is_host(owner));
-        let waits = |port: usize| self.0.port(port).waiting > 0 || host(port).is_some_and(|host| hosts.has_next(host));
+        let waits = |port: usize| self.0.port(port).ready != 0 || host(port).is_some_and(|host| hosts.has_next(host));
         let can_send = |port: usize| {
             let state = self.0.port(port);
-            state.has_control || host(port).is_some_and(|host| hosts.is_ending(host)) || !state.is_paused && waits(port)
+            let of_host = |host: u32| hosts.is_ending(host) || hosts.can_send(host, state.paused as u8);
+            state.has_control || state.ready & !state.paused != 0 || host(port).is_some_and(of_host)
         };
         let mut ports = 0..wiring.links.len();
         let is_deadlock = !ports.clone().any(can_send) && ports.any(waits);
@@ -260,9 +279,16 @@ impl<E: Events> Simulated<E> {
 
     /// The report of a deadlock, with a cycle of ports that wait for each other.
     fn deadlock(&self) -> NetworkFailure {
-        let Base { wiring, hosts, last_moved, .. } = self.0.base();
-        let is_blocked = |port: usize| self.0.port(port).is_paused && self.0.port(port).waiting > 0;
-        let cycle = cyclic_wait(wiring, is_blocked, |input, output| self.0.holds(input, output));
+        let Base { wiring, hosts, last_moved, params, .. } = self.0.base();
+        let of_class = |class: u8| {
+            let is_blocked = |port: usize| {
+                let state = self.0.port(port);
+                (state.ready & state.paused) >> class & 1 == 1
+            };
+            let named = params.switch.pfc.map(|_| class);
+            cyclic_wait(wiring, named, is_blocked, |input, output| self.0.holds(input, output, class))
+        };
+        let cycle = (0..CLASSES as u8).map(of_class).find(|cycle| !cycle.is_empty()).unwrap_or_default();
         let (since, in_flight) = (Cycle(*last_moved), hosts.messages.in_flight());
         Deadlock { since, in_flight, cycle, refusing: Vec::new() }.into()
     }
@@ -274,10 +300,10 @@ impl<E: Events> Simulated<E> {
     fn failure(&mut self) -> Result<(), NetworkFailure> {
         let base = self.0.base();
         let may_wait = base.alive.next_at().is_none();
-        if base.params.pause
+        if base.can_pause
             && may_wait
             && base.failure.is_none()
-            && base.hosts.messages.in_flight() > 0
+            && !base.hosts.messages.is_idle()
             && !self.0.is_moving()
         {
             self.0.base_mut().failure = self.find_deadlock();
@@ -399,6 +425,10 @@ impl<E: Events> Engine for Simulated<E> {
         if !base.alive.is_always() {
             measures.push((&FRAMES_LOST, base.hosts.totals.lost_on_dead_links as f64));
         }
+        if let Some(queues) = self.queue_figures() {
+            let marked: u64 = queues.classes.iter().map(|of| of.marked).sum();
+            measures.extend(OF_CLASSES.iter().zip([marked as f64, queues.pause_frames as f64]));
+        }
         measures
     }
 
@@ -407,6 +437,10 @@ impl<E: Events> Engine for Simulated<E> {
             PortStats::None => Vec::new(),
             PortStats::Figures | PortStats::Histogram => self.details().figures(),
         }
+    }
+
+    fn queue_figures(&self) -> Option<QueueFigures> {
+        self.details().queues()
     }
 
     fn notes(&self) -> Vec<Phrase> {
@@ -435,7 +469,8 @@ impl<E: Events> Ethernet for Simulated<E> {
             }
         };
         let ports = base.wiring.links.iter().enumerate().map(of_port).collect();
-        Details { elapsed: base.now, totals, ports }
+        let by_class = base.params.is_managed().then(|| ByClass::new(&self.0.tally(), &base.params, &base.wiring, base.now));
+        Details { elapsed: base.now, totals, ports, by_class }
     }
 
     fn message_latency(&self) -> &Distribution {

@@ -1,16 +1,18 @@
 //! The Ethernet model as a member of the family of models: its settings, and what they mean.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use fsin_core::capture::{Capture, Place};
 use fsin_core::failures::Failures;
 use fsin_core::family::{
-    Discipline, Ends, IdealTime, Key, Kind, ModelFamily, Need, NetworkSpec, Rates, Room, Units, Values, other_rates,
+    Discipline, Ends, IdealTime, Key, Kind, ModelFamily, Need, NetworkSpec, Rates, Room, Units, Unloaded, Values,
+    other_rates,
 };
 use fsin_core::network::Network;
 use fsin_core::parallel;
 use fsin_core::topology::switched::parse_rate;
-use fsin_core::topology::{Port, Topology};
+use fsin_core::topology::{Port, Spans, Topology};
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
@@ -18,16 +20,17 @@ use trgen::{Geometry, NodeId};
 
 use crate::cc::{Control, STAMP_BYTES, Signal};
 use crate::components::{
-    ACK_CLASSES, COMPLETIONS, FORWARDINGS, FRAMES, LIMITS, PORT_STATISTICS, SWITCHINGS, TIES,
+    ACK_CLASSES, COMPLETIONS, FORWARDINGS, FRAMES, LIMITS, MARKS, PORT_STATISTICS, SWITCHINGS, TIES,
 };
 use crate::ideal::Ideal;
 use crate::params::{InFlight, TieOrder};
 use crate::rules::frame::Frames;
-use crate::rules::wiring::ROUTED;
+use crate::rules::wiring::{ROUTED, Wiring};
+use crate::switch::{self, MarkAt};
 use crate::wire::FrameBytes;
 use crate::{
-    CONTROLS, Ethernet, Forwarding, Params, SPREADS, Spread, TRANSPORTS, Transport, blocked_links, check, fast, host_rates,
-    reference, unused_links,
+    CONTROLS, Ethernet, Forwarding, Params, SPREADS, Spread, Switching, TRANSPORTS, Transport, blocked_links, check,
+    fast, host_rates, reference, unused_links,
 };
 
 /// Settings of the sliding window.
@@ -38,6 +41,12 @@ const ACKNOWLEDGED: &[Need] = &[Need::names("transport", &["window", "roce"])];
 const ROCE: &[Need] = &[Need::names("transport", &["roce"])];
 /// Settings of link-level flow control.
 const PAUSE: &[Need] = &[Need::value("pause", "true")];
+/// Settings of any link-level flow control.
+const ANY_PAUSE: &[Need] = &[Need::names("pause", &["true", "pfc"])];
+/// Settings of flow control by class.
+const PFC: &[Need] = &[Need::value("pause", "pfc")];
+/// Settings of shared buffers.
+const BUFFER: &[Need] = &[Need::set("buffer")];
 /// Settings of switches that learn addresses.
 const LEARNING: &[Need] = &[Need::value("forwarding", "learning")];
 /// Settings of switches with tables.
@@ -62,7 +71,18 @@ const KEYS: &[Key] = &[
     Key::of_network("ack-class", "NAME", Kind::Word, None, "", "class of acknowledgements: that of their data, or control, the default of roce").naming(ACK_CLASSES).needing(ACKNOWLEDGED),
     Key::of_network("cnp-interval", "TIME", Kind::Word, None, "", "roce: least time between two marks of a connection that its receiver returns (0ns; dcqcn of sigcomm2015: 50us)").needing(ROCE),
     Key::of_network("rto", "TIME", Kind::Word, None, "", "roce: time without an acknowledgement after which a connection goes back, 0ns for never (the default where links lose nothing; else 1ms)").needing(ROCE),
-    Key::of_network("pause", "true|false", Kind::Word, Some("false"), "", "link-level flow control of IEEE 802.3: nothing is dropped, and a deadlock is possible"),
+    Key::of_network("pause", "true|false|pfc", Kind::Word, Some("false"), "", "link-level flow control: of IEEE 802.3 (true), or by class (pfc, 802.1Qbb; with {buffer}): nothing is dropped, and a deadlock is possible"),
+    Key::of_network("classes", "RULES", Kind::Word, None, "", "how a port serves traffic classes, as in 1:strict;2:drr=1600;3:drr=3200: strict by number, then the others in turn, by frame or by a quantum of bytes; rr for all by frame"),
+    Key::of_network("ecn", "RULES", Kind::Word, None, "", "which frames are marked, by what waits of their class: step:BYTES, or red:BYTES:BYTES:PROBABILITY; CLASS= before it and @RATE behind it are for one class or rate, and ; joins several"),
+    Key::of_network("mark", "NAME", Kind::Word, Some("departure"), "", "when that is decided: departure (as sending begins), sent (as it ends), or arrival").naming(MARKS).needing(&[Need::set("ecn")]),
+    Key::of_network("buffer-alpha", "X|1/N", Kind::Word, Some("1/8"), "", "share of what is free in the {buffer} that one queue may have, or one class of an input with pfc").needing(BUFFER),
+    Key::of_network("reserve", "BYTES", Kind::Integer, Some("4096"), "bytes", "pfc: what each class of a port has for itself").needing(PFC),
+    Key::of_network("headroom", "BYTES|auto", Kind::Word, Some("auto"), "", "pfc: room of each class of a port for what comes after it is paused; auto is what its link can bring").needing(PFC),
+    Key::of_network("xon-offset", "BYTES", Kind::Integer, Some("3072"), "bytes", "pfc: how far below the threshold a class must be for its sender to go on").needing(PFC),
+    Key::of_network("pause-quanta", "N|inf", Kind::Word, Some("inf"), "", "pfc: a pause lasts so many times 512 bits, and is renewed at half of it").needing(PFC),
+    Key::of_network("pfc-response", "TIME", Kind::Word, Some("0ns"), "", "pfc: time from the arrival of a pause frame until it takes effect").needing(PFC),
+    Key::of_network("pfc-watchdog", "TIME", Kind::Word, None, "", "pfc: a class of a port that is paused so long loses what waits, and what comes until it goes on").needing(PFC),
+    Key::of_network("pfc-classes", "C;C", Kind::Word, None, "", "pfc: the classes that are paused (all of data)").needing(PFC),
     Key::of_network("xoff", "FRAMES", Kind::Integer, Some("500"), "frames", "of an input, with which it pauses the sender").needing(PAUSE),
     Key::of_network("xon", "FRAMES", Kind::Integer, Some("250"), "frames", "of an input, with which it lets the sender go on").needing(PAUSE),
     Key::of_network("frames", "NAME", Kind::Word, Some("thesis"), "", "sizes of frames, each of which can be set by itself too: thesis, roce, tcp or hpcc").naming(FRAMES),
@@ -70,8 +90,8 @@ const KEYS: &[Key] = &[
     Key::of_network("overhead", "BYTES", Kind::Integer, None, "bytes", "what a data frame has beside its data, preamble included (29; roce: 70, tcp: 66, hpcc: 48)"),
     Key::of_network("min-frame", "BYTES", Kind::Integer, None, "bytes", "size of the shortest frame, preamble included (72; hpcc: 48)"),
     Key::of_network("gap", "BITS", Kind::Integer, None, "bits", "between two frames (96; hpcc: 0)"),
-    Key::of_network("pause-bytes", "BYTES", Kind::Integer, None, "bytes", "size of a PAUSE frame, preamble included (72; hpcc: 43)").needing(PAUSE),
-    Key::of_network("ties", "NAME", Kind::Word, None, "", "order of frames that reach a switch at one instant: port; or hash, the default where {frames}, {mtu}, {overhead}, {min-frame}, {gap} or {cc} is set, flows are listed, or sizes are by cdf").naming(TIES),
+    Key::of_network("pause-bytes", "BYTES", Kind::Integer, None, "bytes", "size of a PAUSE frame, preamble included (72; hpcc: 43)").needing(ANY_PAUSE),
+    Key::of_network("ties", "NAME", Kind::Word, None, "", "order of frames that reach a switch at one instant: port; or hash, the default where {frames}, {mtu}, {overhead}, {min-frame}, {gap}, {cc}, {classes}, {ecn}, {buffer} or pause=pfc is set, flows are listed, or sizes are by cdf").naming(TIES),
     Key::of_network("segment", "BYTES", Kind::Integer, None, "bytes", "window: of a message in a segment, at most (what a frame has room for beside headers: 1457)").needing(WINDOW),
     Key::of_network("segment-header", "BYTES", Kind::Integer, None, "bytes", "window: headers in each segment (40; 0 with the sizes of roce, tcp and hpcc, whose overhead contains them)").needing(WINDOW),
     Key::of_network("ack-bytes", "BYTES", Kind::Integer, Some("40"), "bytes", "length of an acknowledgement").needing(ACKNOWLEDGED),
@@ -113,11 +133,11 @@ pub static FAMILY: ModelFamily = ModelFamily {
     discipline: Discipline {
         order: "frames of a pair keep their order on one path; {forwarding} over several paths, or frames sent again, let them pass each other",
         sharing: "ports, frame by frame in the order of arrival, with drops where a queue is full",
-        busy: "a host sends one frame at a time, of its messages in their order; a send ends when its last frame has left the host, with {recovery} window when it is acknowledged",
+        busy: "a host sends one frame at a time, of its messages in their order; a send ends when its last frame has left the host for the first time",
     },
     aliases: &[],
     keys: KEYS,
-    shared: &["topology", "ways", "fail", "routes", "interface", "engine", "threads", "link-loads"],
+    shared: &["topology", "ways", "fail", "routes", "interface", "engine", "threads", "link-loads", "buffer"],
     // A cycle is a picosecond: the usual lengths of a run would be those of a few bits.
     defaults: &[
         ("warmup", "5000000000"),
@@ -186,7 +206,8 @@ impl Spec {
                 true => Some(values.choice("ack-class", &[(ACK_CLASSES[0].name, false), (ACK_CLASSES[1].name, true)])?),
                 false => None,
             },
-            pause: values.switch("pause")?,
+            pause: values.choice("pause", &[("false", false), ("true", true), (switch::keys::PFC, false)])?,
+            switch: switch::keys::read(values)?,
             xoff: values.integer("xoff")?,
             xon: values.integer("xon")?,
             frames,
@@ -202,7 +223,7 @@ impl Spec {
             rto_min: values.span("rto-min")?,
             rto_max: values.span("rto-max")?,
             is_acked: values.choice("completion", &[(COMPLETIONS[0].name, false), (COMPLETIONS[1].name, true)])?
-                && transport.acknowledges(),
+                && (transport.acknowledges() || values.is_insisted("completion")),
             port_stats: values.parsed("port-stats")?,
             failures,
             seed: values.integer("seed")?,
@@ -210,6 +231,10 @@ impl Spec {
         check(&*topology, &params)?;
         let is_reference = values.choice("engine", &[("fast", false), ("reference", true)])?;
         let threads = parallel::threads(values, is_reference)?;
+        if threads > 1 && params.switch.marking.is_some() && params.switch.mark_at == MarkAt::Sent {
+            let what = phrase![["mark" => "sent"], ": threads hand frames over when they begin to be sent"];
+            return Err(SpecError::new(ErrorKind::Conflict, what, phrase!["use ", ["threads" => 1]]).of("threads"));
+        }
         let at_first = params.failures.at_first(&topology);
         Ok(Self { topology, at_first, params, is_reference, threads })
     }
@@ -234,6 +259,11 @@ fn span(values: &dyn Values, key: &'static str, transport: Transport) -> Result<
 fn spread(values: &dyn Values, forwarding: Forwarding) -> Result<Spread, SpecError> {
     let counts = |key| forwarding == Forwarding::Static || values.is_insisted(key);
     let by_key = values.switch("ecmp")? && counts("ecmp");
+    if by_key && forwarding == Forwarding::Learning {
+        let what = phrase![["ecmp"], ": switches that learn addresses know one path"];
+        let remedy = phrase!["set ", ["forwarding" => "static"], ", or leave it out"];
+        return Err(SpecError::new(ErrorKind::Meaningless, what, remedy).of("ecmp"));
+    }
     let named: Spread = values.parsed("spread")?;
     if values.is_set("spread") && by_key && !named.is_several() {
         let what = phrase![["ecmp" => true], " and ", ["spread" => named.name()], " contradict each other"];
@@ -265,11 +295,12 @@ fn frames(values: &dyn Values) -> Result<Frames, SpecError> {
 /// The order of frames that arrive at one instant. Where a setting tells of a data centre, hosts of equal rates are the
 /// rule, and their frames arrive at equal instants again and again.
 fn ties(values: &dyn Values) -> Result<TieOrder, SpecError> {
-    const TELL: &[&str] = &["mtu", "overhead", "min-frame", "gap", "cc"];
+    const TELL: &[&str] = &["classes", "ecn", "buffer", "mtu", "overhead", "min-frame", "gap", "cc"];
     if values.is_set("ties") {
         return values.choice("ties", &[(TIES[0].name, TieOrder::Port), (TIES[1].name, TieOrder::Hash)]);
     }
     let tells = TELL.iter().any(|key| values.is_set(key))
+        || values.word("pause") == switch::keys::PFC
         || values.word("frames") != FRAMES[0].name
         || values.is_set("flows")
         || values.word("size").starts_with("cdf");
@@ -293,6 +324,12 @@ impl Spec {
         let header = if self.params.transport == Transport::Window { self.params.segment_header } else { 0 };
         let bits = 8 * self.params.frames.of(payload + header) + self.params.frames.gap;
         f64::from(payload) / (f64::from(bits) / 8.0) * rate as f64 / 8e12
+    }
+
+    /// As [`switch::headrooms_of_switches`].
+    fn headrooms(&self) -> Option<([u64; 2], Option<u64>)> {
+        let wiring = Wiring::new(&*self.topology, &self.params).ok()?;
+        switch::headrooms_of_switches(&self.params, &wiring)
     }
 
     /// Builds the network with the engine that is set.
@@ -388,6 +425,15 @@ impl NetworkSpec for Spec {
         let mut warnings: Vec<Phrase> =
             other_rates(&rates, self.params.link_rate, "in full frames").into_iter().collect();
         warnings.extend(self.params.failures.warnings(&*self.topology));
+        if let Some((_, Some(needed))) = self.headrooms() {
+            let word = self.params.switch.pfc.and_then(|pfc| pfc.headroom).unwrap_or(0);
+            warnings.push(phrase![
+                ["headroom" => word],
+                (": a link may bring {needed} bytes after it is paused, and frames beyond the headroom are dropped; "),
+                ["headroom" => "auto"],
+                " has what each link needs"
+            ]);
+        }
         if self.params.spread.is_several() {
             return warnings;
         }
@@ -418,6 +464,38 @@ impl NetworkSpec for Spec {
     fn units(&self) -> Units {
         let capacity = self.payload_rate(self.params.link_rate);
         Units { phit_bytes: 1, packet_phits: self.params.payload(), is_padded: false, capacity }
+    }
+
+    /// Frames are stored at each switch, or pass it after their header; those of a message follow each other. Windows open
+    /// by the round trip, and what a link damages waits for a time-out.
+    fn unloaded(&self, phits: f64) -> Unloaded {
+        let params = &self.params;
+        let Ok(wiring) = Wiring::new(&*self.at_first, params) else { return Unloaded::shared(0) };
+        let blocked: HashSet<(NodeId, Port)> = self.blocked_links().into_iter().flatten().flatten().collect();
+        let is_windowed = params.transport == Transport::Window;
+        let header = if is_windowed { params.segment_header } else { 0 };
+        let payload = (phits.ceil() as u32).clamp(1, params.payload());
+        let frame = |port: usize| wiring.links[port].time(params.frames.of(payload + header) as u16);
+        let span = |port: usize| {
+            let link = &wiring.links[port];
+            let is_open = !blocked.contains(&(wiring.node(link.owner as usize), Port(link.number as u8)));
+            let passes = params.switching == Switching::CutThrough && link.is_to_switch;
+            is_open.then(|| link.delay + if passes { link.header() } else { frame(port) })
+        };
+        let frames = params.frames_of(phits.ceil() as u64) - 1;
+        let rest = frames.saturating_mul((0..wiring.links.len()).map(frame).max().unwrap_or(0));
+        let unloaded = Unloaded::shared(Spans::of_wiring(&wiring, span).farthest().saturating_add(rest));
+        match params.transport {
+            Transport::Oracle | Transport::Backoff | Transport::None => return unloaded,
+            // Rates of connections are adapted by the round trip.
+            Transport::Roce => return Unloaded { settles: unloaded.latency.saturating_mul(8), ..unloaded },
+            Transport::Window => {}
+        }
+        let segments = params.window / u64::from(params.segment.max(1)) / u64::from(params.initial_window.max(1));
+        let rounds = 1 + u64::from(segments.max(1).ilog2());
+        let waits = if params.per > 0.0 { params.rto_initial } else { 0 };
+        let settles = (2 + 2 * rounds).saturating_mul(unloaded.latency).saturating_add(waits);
+        Unloaded { settles, ..unloaded }
     }
 
     fn packets_are_payload(&self) -> bool {
@@ -466,6 +544,10 @@ impl NetworkSpec for Spec {
         ];
         let ack = frames.ack.map(|bytes| ("ack-frame", bytes));
         let numbers = numbers.into_iter().chain(ack).map(|(key, value)| (key, value.to_string()));
+        // Where links differ, each port has its own.
+        let same = self.headrooms().filter(|([least, most], _)| least == most);
+        let headroom = same.map(|([bytes, _], _)| ("headroom", bytes.to_string()));
+        let numbers = numbers.chain(headroom);
         let order = TIES[usize::from(ties == TieOrder::Hash)].name;
         numbers.chain([("ties", order.to_owned())]).collect()
     }

@@ -55,18 +55,20 @@ mod params;
 pub mod reference;
 mod rules;
 pub mod spread;
+pub mod switch;
 pub mod transport;
 mod wire;
 
-pub use details::{BINS, Details, PortDetails, Totals};
-pub use family::FAMILY;
 pub use cc::CONTROLS;
+pub use details::{BINS, ByClass, Details, PortDetails, Totals};
+pub use family::FAMILY;
 pub use params::{
     FORWARDING, Forwarding, IN_FLIGHT, InFlight, MAX_QUEUE, MAX_TIME, PORT_STATS, Params, PortStats, RATES, RTO,
     SWITCHING, Switching, TieOrder, Transport,
 };
-pub use rules::frame::Frames;
+pub use rules::frame::{CLASSES, Frames};
 pub use spread::{SPREADS, Spread};
+pub use switch::Switch;
 pub use transport::TRANSPORTS;
 
 use capture::Capture;
@@ -145,6 +147,7 @@ pub fn unused_links(topology: &dyn Topology, params: &Params) -> Result<[usize; 
 fn prepare(topology: &dyn Topology, params: &Params) -> Result<(Wiring, Alive, Tables), SpecError> {
     params.check()?;
     let wiring = Wiring::new(topology, params)?;
+    switch::check_buffers(params, &wiring)?;
     let alive = Alive::new(topology, &wiring, params)?;
     let tables = Tables::new(topology, &wiring, params, &alive)?;
     Ok((wiring, alive, tables))

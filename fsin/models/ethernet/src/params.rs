@@ -13,6 +13,7 @@ use trgen::phrase;
 use crate::cc::{Control, Signal};
 use crate::rules::frame::Frames;
 use crate::spread::Spread;
+use crate::switch::Switch;
 use crate::transport::TRANSPORTS;
 
 /// \[bytes\] What every data frame has around its data: preamble, header, LLC and check sequence.
@@ -231,7 +232,9 @@ pub struct Params {
     /// True if acknowledgements travel in the class of control frames, and not in that of their data; `None`: with
     /// `roce` alone.
     pub acks_in_control: Option<bool>,
-    /// True for link-level flow control (IEEE 802.3, annex 31B).
+    /// What switches do with classes: order, marks, shared buffers, flow control by class.
+    pub switch: Switch,
+    /// True for link-level flow control of all classes (IEEE 802.3, annex 31B).
     pub pause: bool,
     /// \[frames\] When the switch holds this many frames of an input, it pauses the sender.
     pub xoff: u32,
@@ -293,6 +296,7 @@ impl Default for Params {
             cnp_interval: None,
             rto: None,
             acks_in_control: None,
+            switch: Switch::default(),
             pause: false,
             xoff: 500,
             xon: 250,
@@ -336,7 +340,7 @@ impl Params {
     /// \[ps\] Roce: time without an acknowledgement after which a connection goes back; `None` if there is none.
     #[must_use]
     pub fn rto(&self) -> Option<u64> {
-        let is_lossless = self.pause && self.per == 0.0 && self.failures.is_empty();
+        let is_lossless = self.can_pause() && self.per == 0.0 && self.failures.is_empty();
         match self.rto {
             Some(0) => None,
             Some(rto) => Some(rto),
@@ -478,13 +482,13 @@ impl Params {
             let what = phrase![["xon" => self.xon], " is not below ", ["xoff" => self.xoff]];
             return Err(SpecError::new(ErrorKind::Conflict, what, "use a smaller one").of("xon"));
         }
-        Ok(())
+        self.check_switch()
     }
 
     /// True if switches mark frames.
     #[must_use]
-    pub fn has_marks(&self) -> bool {
-        false
+    pub const fn has_marks(&self) -> bool {
+        self.switch.marking.is_some()
     }
 
     /// Checks the length \[frames\] of a port's queue that the topology gives.
@@ -493,6 +497,10 @@ impl Params {
             let what = phrase![("a link with queue={room}, and "), ["pause"], ": an output drops nothing then"];
             let remedy = phrase!["leave out queue= of links, and set ", ["port-queue"], ", the room of each input"];
             return Err(SpecError::new(ErrorKind::Meaningless, what, remedy).of("topology"));
+        }
+        if self.switch.buffer.is_some() {
+            let what = phrase![("a link with queue={room}, and "), ["buffer"], ": ports share what a switch has"];
+            return Err(SpecError::new(ErrorKind::Meaningless, what, "leave out queue= of links").of("topology"));
         }
         if !(1..=MAX_QUEUE).contains(&room) {
             let what = format!("a link has queue={room}");

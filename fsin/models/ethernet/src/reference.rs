@@ -16,10 +16,14 @@ use crate::Ethernet;
 use crate::capture::Direction;
 use crate::engine::{Base, Events, PortSnapshot, Simulated};
 use crate::params::{Params, Switching};
-use crate::rules::frame::{Control, Frame, NONE};
+use crate::cc::Stamp;
+use crate::rules::frame::{CONTROL, Control, Frame, NONE};
 use crate::rules::lengths::Lengths;
+use crate::rules::managed::{self, Managed, Ports, Timer};
 use crate::rules::port::{Counts, is_of_hosts};
+use crate::rules::tally;
 use crate::rules::wait::loop_through;
+use crate::rules::wiring::Wiring;
 
 /// The kind of an event, with its data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,6 +38,10 @@ enum EventKind {
     Timer { connection: u32, hosts: (u32, u32) },
     /// A host sends frames again that were lost several times.
     Wake { host: u32 },
+    /// The last bit of a frame has left a port with classes, before the gap.
+    Sent { port: usize, unit: u32 },
+    /// A timer of a port and a class.
+    OfPort { port: usize, class: u8, timer: Timer, epoch: u32 },
 }
 
 impl EventKind {
@@ -46,14 +54,26 @@ impl EventKind {
             Self::Complete { input, output, rank, .. } => (2, output as u64, rank.into(), input as u64),
             Self::Wake { host } => (3, host.into(), host.into(), 0),
             Self::Timer { hosts: (source, destination), .. } => (3, source.into(), destination.into(), 0),
+            // After ports that become free.
+            Self::Sent { port, .. } => (0, 1 << 61 | port as u64, 0, 0),
+            Self::OfPort { port, class, timer, .. } => (4, port as u64, class.into(), timer as u64),
         }
     }
 }
 
 impl EventKind {
     /// True if the event is the arrival of a frame or of the end of a frame.
-    const fn is_moving(&self) -> bool {
+    const fn is_arrival(&self) -> bool {
         matches!(self, Self::Arrive { .. } | Self::Complete { .. })
+    }
+
+    /// True if a frame that waits may be able to move afterwards. A pause frame that stops a class lets nothing move.
+    fn is_moving(&self) -> bool {
+        match self {
+            Self::Arrive { frame, .. } => frame.control != Control::Off || frame.class == CONTROL,
+            Self::OfPort { timer, .. } => timer.may_free(),
+            _ => self.is_arrival(),
+        }
     }
 }
 
@@ -109,7 +129,15 @@ struct Reference {
     ports: Vec<PortState>,
     /// Frames in switches.
     held: Vec<Held>,
+    /// What ports with classes have.
+    managed: Option<Box<Managed<Waiting>>>,
 }
+
+/// A frame in the queue of a port with classes, with its index in [`Reference::held`], or [`NOT_HELD`].
+type Waiting = (Frame, usize);
+
+/// Of a frame that its input does not hold.
+const NOT_HELD: usize = usize::MAX;
 
 /// An empty network.
 ///
@@ -118,7 +146,8 @@ struct Reference {
 pub fn build(topology: &dyn Topology, params: Params) -> Result<Box<dyn Ethernet>, SpecError> {
     let base = Base::new(topology, params)?;
     let ports = vec![PortState::default(); base.wiring.links.len()];
-    Ok(Box::new(Simulated(Reference { base, events: Vec::new(), ports, held: Vec::new() })))
+    let managed = Managed::new(&base.params, &base.wiring);
+    Ok(Box::new(Simulated(Reference { base, events: Vec::new(), ports, held: Vec::new(), managed })))
 }
 
 impl Reference {
@@ -154,6 +183,8 @@ impl Reference {
             },
             EventKind::Timer { connection, .. } => self.base.hosts.time_out(connection, self.base.now),
             EventKind::Wake { host } => self.base.hosts.wake(host, self.base.now),
+            EventKind::Sent { port, unit } => self.sent(port, unit),
+            EventKind::OfPort { port, class, timer, epoch } => managed::expire(self, port, class, timer, epoch, notices),
         }
         self.serve();
     }
@@ -179,6 +210,9 @@ impl Reference {
 
     /// Begins the next transmission of a port, if it can.
     fn send(&mut self, port: usize) {
+        if self.managed.is_some() {
+            return managed::send(self, port);
+        }
         let state = &mut self.ports[port];
         if state.is_busy || self.base.alive.is_dead(port) {
             return;
@@ -242,6 +276,9 @@ impl Reference {
         }
         self.base.taps.show(&self.base.wiring, &self.base.hosts, input, &frame, Direction::Received, self.base.now);
         if frame.control != Control::No {
+            if self.managed.is_some() {
+                return managed::pause_arrived(self, input, frame.class, frame.control == Control::Off);
+            }
             self.ports[input].is_paused = frame.control == Control::Off;
             return self.send(input);
         }
@@ -272,6 +309,14 @@ impl Reference {
         outputs.extend(only);
         if outputs.is_empty() {
             return self.base.hosts.filter(frame.unit, self.base.now, notices);
+        }
+        if self.managed.is_some() {
+            let mut entry = (frame, NOT_HELD);
+            if managed::arrive(self, input, &mut entry, outputs.len() as u32, notices) {
+                self.base.hosts.copy(frame.unit, outputs.len() as u32 - 1);
+                outputs.into_iter().for_each(|output| managed::enqueue(self, output as usize, entry, notices));
+            }
+            return;
         }
         if self.base.params.pause && self.ports[input].inside >= self.base.params.port_queue.into() {
             self.ports[input].counts.dropped += 1;
@@ -338,13 +383,166 @@ impl Reference {
 
     /// Adds the length of a queue since its last change to the sums over time. Called before each change.
     fn change_queue(&mut self, port: usize) {
+        self.spend(port, self.ports[port].queue.len());
+    }
+
+    /// Adds the time since the last change of a queue, in which it had `length` frames, to the sums over time.
+    fn spend(&mut self, port: usize, length: usize) {
         let now = self.base.now;
         let state = &mut self.ports[port];
         if let Some(lengths) = self.base.lengths.get_mut(port) {
-            lengths.spend(state.queue.len(), now);
+            lengths.spend(length, now);
         }
-        state.area += state.queue.len() as u128 * u128::from(now - state.changed);
+        state.area += length as u128 * u128::from(now - state.changed);
         state.changed = now;
+    }
+
+    /// \[frames\] Frames that wait at a port.
+    fn waiting(&self, port: usize) -> usize {
+        match &self.managed {
+            Some(managed) => managed.queues[port].waiting() as usize,
+            None => self.ports[port].queue.len(),
+        }
+    }
+
+    /// The last bit of a frame has left a port.
+    fn sent(&mut self, port: usize, unit: u32) {
+        let is_it = |event: &Event| {
+            matches!(event.kind, EventKind::Arrive { port: of, frame, .. } if of == port && frame.unit == unit)
+        };
+        // It is lost if the link has died.
+        let Some(at) = self.events.iter().position(is_it) else { return };
+        let EventKind::Arrive { frame, .. } = self.events[at].kind else { return };
+        let mut entry = (frame, NOT_HELD);
+        managed::mark_sent(self, port, &mut entry);
+        if let EventKind::Arrive { frame, .. } = &mut self.events[at].kind {
+            *frame = entry.0;
+        }
+    }
+}
+
+impl Ports for Reference {
+    type Entry = Waiting;
+
+    fn managed(&mut self) -> &mut Managed<Waiting> {
+        self.managed.as_mut().expect("ports are managed wherever this is called")
+    }
+
+    fn wiring(&self) -> &Wiring {
+        &self.base.wiring
+    }
+
+    fn now(&self) -> u64 {
+        self.base.now
+    }
+
+    fn frame(&self, (frame, _): Waiting) -> Frame {
+        frame
+    }
+
+    fn key(&self, (frame, _): Waiting) -> u64 {
+        self.base.hosts.key(frame.unit)
+    }
+
+    fn mark(&mut self, (frame, _): &mut Waiting) {
+        frame.is_marked = true;
+    }
+
+    fn stamp(&mut self, (frame, _): Waiting, stamp: Stamp) {
+        self.base.hosts.stamp(frame.unit, stamp);
+    }
+
+    fn is_dead(&self, port: usize) -> bool {
+        self.base.alive.is_dead(port)
+    }
+
+    fn is_free(&self, port: usize) -> bool {
+        !self.ports[port].is_busy
+    }
+
+    /// Every transmission ends in an event.
+    fn wait(&mut self, _port: usize) {}
+
+    fn transmit(&mut self, port: usize, entry: Waiting) {
+        let (frame, key) = (entry.0, self.key(entry));
+        self.managed().sent[port] += u64::from(frame.bytes);
+        Self::transmit(self, port, frame, key);
+    }
+
+    fn transmit_pause(&mut self, port: usize, class: u8, is_off: bool) {
+        let frame = Frame::pause_of(&self.base.params.frames, class, is_off);
+        self.managed().sent[port] += u64::from(frame.bytes);
+        Self::transmit(self, port, frame, 0);
+    }
+
+    fn send_of_host(&mut self, port: usize) {
+        let owner = self.base.wiring.links[port].owner;
+        let paused = self.managed().queues[port].paused as u8;
+        if self.base.wiring.is_host(owner)
+            && let Some((frame, key)) = self.base.hosts.next(owner, self.base.now, paused)
+        {
+            Self::transmit(self, port, frame, key);
+        }
+    }
+
+    fn set_timer(&mut self, at: u64, port: usize, class: u8, timer: Timer, epoch: u32) {
+        self.add(at, EventKind::OfPort { port, class, timer, epoch });
+    }
+
+    fn mark_when_sent(&mut self, port: usize, (frame, _): Waiting) {
+        let at = self.base.now.saturating_add(self.base.wiring.links[port].time(frame.bytes));
+        self.add(at, EventKind::Sent { port, unit: frame.unit });
+    }
+
+    fn hold(&mut self, (_, held): &mut Waiting, input: usize, copies: u32) {
+        *held = self.held.len();
+        self.held.push(Held { input, copies: copies as usize });
+    }
+
+    fn let_go(&mut self, (_, held): Waiting) -> Option<usize> {
+        let held = self.held.get_mut(held)?;
+        held.copies -= 1;
+        (held.copies == 0).then_some(held.input)
+    }
+
+    fn drop_copy(&mut self, (frame, _): Waiting, notices: &mut Notices) {
+        self.base.hosts.drop_copy(frame.unit, self.base.now, notices);
+    }
+
+    fn lose_on_dead_link(&mut self, (frame, _): Waiting, notices: &mut Notices) {
+        self.base.hosts.lose_on_dead_link(frame.unit, self.base.now, notices);
+    }
+
+    fn count_dropped(&mut self, port: usize, is_tied: bool) {
+        let counts = &mut self.ports[port].counts;
+        counts.dropped += 1;
+        counts.tied += u64::from(is_tied);
+    }
+
+    fn count_joins(&mut self, port: usize, length: u32) {
+        self.spend(port, length as usize);
+        let counts = &mut self.ports[port].counts;
+        counts.longest = counts.longest.max(u64::from(length) + 1);
+    }
+
+    fn count_leaves(&mut self, port: usize, length: u32) {
+        self.spend(port, length as usize);
+    }
+
+    fn count_pause(&mut self, _port: usize) {
+        self.base.pauses += 1;
+    }
+
+    fn tally(&mut self, port: usize, event: tally::Event) {
+        self.base.tally.count(port, self.base.now, event);
+    }
+
+    fn is_tied(&self, port: usize) -> bool {
+        self.ports[port].entered == self.base.now
+    }
+
+    fn enters(&mut self, port: usize) {
+        self.ports[port].entered = self.base.now;
     }
 }
 
@@ -364,7 +562,7 @@ impl Events for Reference {
     fn step(&mut self, notices: &mut Notices) {
         let Some(next) = self.next_event() else { return };
         let event = self.events.swap_remove(next);
-        if event.kind.is_moving() {
+        if event.kind.is_arrival() {
             self.base.last_moved = event.at;
         }
         self.execute(event.kind, notices);
@@ -378,10 +576,14 @@ impl Events for Reference {
         let is_on_it = |event: &mut Event| matches!(event.kind, EventKind::Arrive { port: of, .. } if of == port);
         let mut lost: Vec<Event> = self.events.extract_if(.., is_on_it).collect();
         lost.sort_by_key(|event| event.at);
-        self.change_queue(port);
-        let state = &mut self.ports[port];
-        (state.is_paused, state.told_pause) = (false, false);
-        let waiting = std::mem::take(&mut state.queue);
+        let waiting: Vec<Waiting> = if self.managed.is_some() {
+            managed::cut(self, port)
+        } else {
+            self.change_queue(port);
+            let state = &mut self.ports[port];
+            (state.is_paused, state.told_pause) = (false, false);
+            std::mem::take(&mut state.queue).into()
+        };
         for event in lost {
             if let EventKind::Arrive { frame, .. } = event.kind
                 && is_of_hosts(&frame)
@@ -390,13 +592,19 @@ impl Events for Reference {
             }
         }
         for (frame, held) in waiting {
-            self.release(held);
+            match self.managed.is_some() {
+                true => managed::release(self, (frame, held)),
+                false => self.release(held),
+            }
             self.base.hosts.lose_on_dead_link(frame.unit, self.base.now, notices);
         }
     }
 
     fn resume(&mut self, port: usize) {
-        self.send(port);
+        match self.managed.is_some() {
+            true => managed::resume(self, port),
+            false => self.send(port),
+        }
     }
 
     fn is_moving(&self) -> bool {
@@ -405,32 +613,47 @@ impl Events for Reference {
 
     fn port(&self, port: usize) -> PortSnapshot {
         let state = &self.ports[port];
-        let waiting = state.queue.len();
+        let waiting = self.waiting(port);
+        let (ready, paused, has_control) = match &self.managed {
+            Some(managed) => {
+                let queues = &managed.queues[port];
+                (queues.ready(), queues.paused, queues.has_resume())
+            }
+            None => {
+                let paused = if state.is_paused { u16::MAX } else { 0 };
+                (u16::from(waiting > 0), paused, state.wants_pause != state.told_pause)
+            }
+        };
         PortSnapshot {
             counts: state.counts,
             waiting,
             area: state.area + waiting as u128 * u128::from(self.base.now - state.changed),
-            is_paused: state.is_paused,
-            has_control: state.wants_pause != state.told_pause && !self.base.alive.is_dead(port),
+            ready,
+            paused,
+            has_control: has_control && !self.base.alive.is_dead(port),
         }
     }
 
     fn lengths(&self, port: usize) -> Option<Lengths> {
         let mut lengths = self.base.lengths.get(port)?.clone();
-        lengths.spend(self.ports[port].queue.len(), self.base.now);
+        lengths.spend(self.waiting(port), self.base.now);
         Some(lengths)
     }
 
-    fn holds(&self, input: usize, output: usize) -> bool {
-        self.ports[output].queue.iter().any(|&(_, held)| self.held[held].input == input)
+    fn holds(&self, input: usize, output: usize, class: u8) -> bool {
+        let is_it = |(_, held): Waiting| self.held.get(held).is_some_and(|held| held.input == input);
+        match &self.managed {
+            Some(managed) => managed.queues[output].of(class).any(is_it),
+            None => self.ports[output].queue.iter().any(|&entry| is_it(entry)),
+        }
     }
 
     fn copies(&self) -> u64 {
         let underway = self.events.iter().filter(|event| match &event.kind {
             EventKind::Arrive { frame, .. } | EventKind::Complete { frame, .. } => is_of_hosts(frame),
-            EventKind::Free { .. } | EventKind::Timer { .. } | EventKind::Wake { .. } => false,
+            _ => false,
         });
-        let waiting: usize = self.ports.iter().map(|state| state.queue.len()).sum();
+        let waiting: usize = (0..self.ports.len()).map(|port| self.waiting(port)).sum();
         (underway.count() + waiting) as u64
     }
 }

@@ -44,7 +44,15 @@ fn headers(captured: &Captured, frames: &Frames) -> Vec<u8> {
         }
         Content::Data { message, .. } => (message.destination, message.source, whole),
         Content::Acknowledgement { from, to, .. } => (to, from, whole),
-        Content::Pause { is_off } => {
+        Content::Pause { is_off, class: Some(class) } => {
+            // IEEE 802.1Qbb: a vector of classes, and the time of each.
+            let mut times = [0; 16];
+            let last = 2 * usize::from(class);
+            times[last..last + 2].copy_from_slice(&if is_off { [0xFF, 0xFF] } else { [0, 0] });
+            let head = [0x88, 0x08, 0x01, 0x01, 0, 1 << class];
+            return [&PAUSE_TO[..], &address(node), &head, &times].concat();
+        }
+        Content::Pause { is_off, class: None } => {
             let quanta = if is_off { [0xFF, 0xFF] } else { [0, 0] };
             return [&PAUSE_TO[..], &address(node), &[0x88, 0x08, 0, 0x01], &quanta].concat();
         }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use fsin_core::connections::Connections;
 use fsin_core::failures::Failures;
-use fsin_core::family::{Discipline, Key, Kind, ModelFamily, NetworkSpec, Rates, Units, Values, other_rates};
+use fsin_core::family::{Discipline, Key, Kind, ModelFamily, NetworkSpec, Rates, Units, Unloaded, Values, other_rates};
 use fsin_core::interface::Interface;
 use fsin_core::network::Network;
 use fsin_core::route::{Carries, Choice, listed, rows, serving};
-use fsin_core::topology::Topology;
 use fsin_core::topology::switched::parse_rate;
+use fsin_core::topology::{Spans, Topology};
 use trgen::Geometry;
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
@@ -291,6 +291,12 @@ impl Spec {
         Ok(Self { topology, at_first, params, is_reference, preset, has_node_rate })
     }
 
+    /// True if a path can have a latency.
+    fn has_latency(&self) -> bool {
+        let has_delay = |wiring: Wiring| wiring.delays.iter().any(|&delay| delay > 0);
+        self.params.router_delay > 0 || Wiring::new(&*self.topology, &self.params).is_ok_and(has_delay)
+    }
+
     /// \[bytes/ps\] Payload that a link of `rate` b/s carries.
     fn payload_rate(&self, rate: u64) -> f64 {
         let Params { packet_bytes, header_bytes, bandwidth_millionths, .. } = self.params;
@@ -336,6 +342,13 @@ impl NetworkSpec for Spec {
         let rates = if self.topology.switched().is_some() { rates } else { Vec::new() };
         let mut warnings: Vec<Phrase> = other_rates(&rates, self.params.link_rate, "of payload").into_iter().collect();
         warnings.extend(self.params.failures.warnings(&*self.topology));
+        if let Some(name) = self.preset.filter(|_| self.params.fairness == Fairness::RoundTrip && !self.has_latency()) {
+            warnings.push(phrase![
+                ["flow-preset" => name],
+                " shares links by round trips and delays messages by their latency, and no link has any: set ",
+                ["propagation"]
+            ]);
+        }
         warnings
     }
 
@@ -361,6 +374,20 @@ impl NetworkSpec for Spec {
             queued_phits: 0,
             is_serial: false,
         })
+    }
+
+    fn unloaded(&self, phits: f64) -> Unloaded {
+        let Ok(wiring) = Wiring::new(&*self.at_first, &self.params) else { return Unloaded::shared(0) };
+        let hop = |port: usize| {
+            let router = if wiring.ports.links()[port].is_to_switch { self.params.router_delay } else { 0 };
+            Some(wiring.delays[port].saturating_add(router))
+        };
+        let path =
+            u128::from(Spans::of_wiring(&wiring.ports, hop).farthest()) * u128::from(self.params.latency_millionths);
+        let slowest = wiring.rates.iter().copied().min().unwrap_or(self.params.link_rate);
+        let transfer = (phits / self.payload_rate(slowest)) as u64;
+        let path = u64::try_from(path / u128::from(MILLION)).unwrap_or(u64::MAX);
+        Unloaded::shared(path.saturating_add(transfer).saturating_add(self.params.tick))
     }
 
     fn cycle(&self) -> Option<(u64, u64)> {
@@ -395,6 +422,9 @@ impl NetworkSpec for Spec {
             unused.push(("injectors", why));
         } else if self.has_node_rate {
             unused.push(("injectors", phrase!["with ", ["node-rate"], ", which says what a node sends"]));
+        }
+        if !self.has_latency() {
+            unused.push(("latency-factor", "where no link and no router has a delay".into()));
         }
         if self.params.fairness != Fairness::RoundTrip {
             let why = || phrase!["without ", ["fairness" => "rtt"]];

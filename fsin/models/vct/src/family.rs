@@ -6,12 +6,12 @@ use std::sync::Arc;
 use crate::routing::{Order, Routing};
 use fsin_core::failures::{Failures, LostPairs, Timetable, parts};
 use fsin_core::family::{
-    Discipline, Key, Kind, LinkRoom, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values,
+    Discipline, Key, Kind, LinkRoom, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Unloaded, Values,
     bandwidth_unused, narrow_links,
 };
 use fsin_core::network::Network;
 use fsin_core::parallel;
-use fsin_core::topology::{self, Faults, Port, Topology};
+use fsin_core::topology::{self, Faults, Port, Spans, Topology};
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
@@ -68,7 +68,7 @@ pub static VCT: ModelFamily = ModelFamily {
     discipline: Discipline {
         order: "messages of a pair enter one after another; packets pass each other only where routings, channels or injectors give them a choice",
         sharing: "links and ports, packet by packet in turn; a packet that waits stops those behind it in its queue",
-        busy: "a node sends a packet a cycle, of one message at a time (more by {interface}); a send ends when its last packet is in the source buffer, up to {injection-queue} packets before its link is free; with open sources at once",
+        busy: "a node with one message at a time (more by {interface}); a send ends when its last packet is in the source buffer, before its link is free by the room of that ({injection-queue}) and of the injection queue ({queue})",
     },
     aliases: &["router"],
     keys: KEYS,
@@ -104,6 +104,14 @@ struct Spec {
     threads: usize,
     /// The setting to which dead links are due, with its value.
     cause: (&'static str, String),
+    /// True if the longest dimension is to come first.
+    is_long: bool,
+}
+
+/// True if the links of a direct network lead in other directions than the dimensions of its shape, whose lengths are
+/// known.
+fn has_own_steps(topology: &dyn Topology) -> bool {
+    topology.shape().dimensions != topology.geometry().sizes().len()
 }
 
 impl Spec {
@@ -137,7 +145,8 @@ impl Spec {
         let (engine, threads) = engine(values)?;
         let cause = if count > 0 { ("faults", count.to_string()) } else { ("fail", values.word("fail").to_owned()) };
         let at_first = Arc::clone(router.timetable.at_first().unwrap_or(&topology));
-        Ok(Self { topology, at_first, router, engine, threads, cause })
+        let is_long = values.is_set("order") && values.word("order") == "long";
+        Ok(Self { topology, at_first, router, engine, threads, cause, is_long })
     }
 }
 
@@ -174,6 +183,17 @@ impl NetworkSpec for Spec {
         Units { phit_bytes, packet_phits, is_padded: true, capacity: 1.0 }
     }
 
+    /// H hops of L phits take H (1 + delays) + L - 1.
+    fn unloaded(&self, phits: f64) -> Unloaded {
+        let (topology, delays) = (&*self.at_first, HopDelays::new(&self.router, &*self.at_first));
+        let hop = |node, port: Port| {
+            let there = topology.neighbour(node, port)?;
+            Some(1 + u64::from(delays.to(there.index(), port.index())))
+        };
+        let slowest = topology.switched().map_or(1, |network| network.longest_crossing());
+        Unloaded::shared(Spans::of(topology, hop).farthest() + (phits.max(1.0) * f64::from(slowest)) as u64)
+    }
+
     fn rates(&self) -> Option<Rates> {
         let router = &self.router;
         let nodes = self.topology.endpoints();
@@ -186,7 +206,9 @@ impl NetworkSpec for Spec {
             Consumption::Multiple => f64::INFINITY,
         };
         let is_serial = router.interface.in_progress() == 1 && router.interface != Interface::PerPort;
-        let packets = u64::from(router.injection_queue_packets + router.queue_packets) * router.injectors as u64;
+        // Messages of a lane have one injector.
+        let injectors = if router.interface == Interface::PerPort { 1 } else { router.injectors as u64 };
+        let packets = u64::from(router.injection_queue_packets + router.queue_packets) * injectors;
         let rates = Rates {
             link: 1.0,
             injection: vec![injection; nodes],
@@ -252,6 +274,16 @@ impl NetworkSpec for Spec {
         }
         let why = match self.topology.switched() {
             Some(_) => phrase!["with ", ["topology" => self.topology.spec()], ", whose switches do not inject"],
+            None if self.router.routing.follows().is_some() => {
+                phrase!["with ", ["routing" => routing], ", which has one path for each pair of nodes"]
+            }
+            None if self.is_long && has_own_steps(&*self.topology) => {
+                phrase![
+                    "with ",
+                    ["topology" => self.topology.spec()],
+                    ", whose links lead in directions that are no dimensions of its shape, so that none is the longest"
+                ]
+            }
             None if self.topology.shape().dimensions == 1 => {
                 phrase!["with ", ["topology" => self.topology.spec()], ", which has one dimension"]
             }
@@ -329,7 +361,10 @@ fn router(values: &dyn Values, topology: &dyn Topology) -> Result<RouterParams, 
         routes,
         order: match values.is_set("order") {
             true => {
-                let longest_first = Order::longest_first(topology.geometry().sizes());
+                let longest_first = match has_own_steps(topology) {
+                    true => Order::Dimension,
+                    false => Order::longest_first(topology.geometry().sizes()),
+                };
                 let orders = [("dim", Order::Dimension), ("dir", Order::Direction), ("long", longest_first)];
                 values.choice("order", &orders)?
             }

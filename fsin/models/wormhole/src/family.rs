@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use fsin_core::failures::Failures;
 use fsin_core::family::{
-    Discipline, Key, Kind, LinkRoom, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values,
+    Discipline, Key, Kind, LinkRoom, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Unloaded, Values,
     bandwidth_unused, narrow_links,
 };
 use fsin_core::network::Network;
 use fsin_core::parallel;
 use fsin_core::route::ChannelPolicy;
-use fsin_core::topology::{Port, Switched, Topology};
+use fsin_core::topology::{Port, Spans, Switched, Topology};
 use trgen::catalog::{Component, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
@@ -26,7 +26,7 @@ use crate::{Hold, MAX_PORTS, Params, Routing, Speedup, check, fast};
 #[rustfmt::skip]
 const KEYS: &[Key] = &[
     Key::of_network("preset", "NAME", Kind::Word, None, "", "settings to begin with: default, or booksim (two stages, speculation, iSLIP)").naming(PRESETS),
-    Key::of_network("buffer", "FLITS", Kind::Integer, None, "flits", "room of each virtual channel of an input; that of the preset if absent, as for all of these"),
+    Key::of_network("buffer", "FLITS|BYTES", Kind::Integer, None, "flits or bytes", "wormhole: flits of each virtual channel of an input; that of the preset if absent, as for all of these. Ethernet: bytes of a switch that its ports share (32MB); a queue of frames for each port if absent"),
     Key::of_network("route-delay", "C", Kind::Integer, None, "cycles", "stage of route computation; 0 is lookahead routing"),
     Key::of_network("vc-alloc-delay", "C", Kind::Integer, None, "cycles", "stage of virtual channel allocation"),
     Key::of_network("switch-alloc-delay", "C", Kind::Integer, None, "cycles", "stage of switch allocation"),
@@ -58,7 +58,7 @@ pub static WORMHOLE: ModelFamily = ModelFamily {
     discipline: Discipline {
         order: "messages of a pair enter one after another; packets pass each other only where routings or channels give them a choice",
         sharing: "links, flit by flit among channels in turn; a packet keeps its channel until its tail has passed",
-        busy: "a node sends a flit a cycle, of one message at a time (more by {interface}); a send ends when the last flit has left the node; with open sources at once",
+        busy: "a node with one message at a time (more by {interface}); a send ends when the last flit has left the node",
     },
     aliases: &[],
     keys: KEYS,
@@ -247,6 +247,19 @@ impl NetworkSpec for Spec {
             is_padded: false,
             capacity: 1.0,
         }
+    }
+
+    fn unloaded(&self, phits: f64) -> Unloaded {
+        let topology = &*self.at_first;
+        let network = topology.switched();
+        let router = self.params.zero_load_latency(1, 1);
+        let hop = |node, port| {
+            let crossing = network.map_or(1, |network| network.pace(node, port).crossing());
+            let link = self.params.link_delay + topology.wire(node, port) + crossing - 1;
+            Some(router + u64::from(link))
+        };
+        let slowest = network.map_or(1, |network| network.longest_crossing());
+        Unloaded::shared(router + Spans::of(topology, hop).farthest() + (phits.max(1.0) * f64::from(slowest)) as u64)
     }
 
     fn rates(&self) -> Option<Rates> {

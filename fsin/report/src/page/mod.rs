@@ -3,6 +3,7 @@
 //! The experiments and their settings come first, then warnings if there are any. Then follow curves, tables, heat maps
 //! of links, jobs, every point, notes of the runs, and the origin of the results.
 
+mod collectives;
 mod head;
 mod html;
 mod jobs;
@@ -154,6 +155,7 @@ fn sections(subject: Subject<'_>, baseline: Option<Baseline<'_>>, scale: Scale, 
         (links::section(plan, &curves, collected))
         @if let Some((baseline, others)) = &others { (comparison(baseline, others, (&curves, collected))) }
         (bounds(plan, collected))
+        (collectives::section(plan, collected))
         (jobs::section(plan, collected))
         (points(plan, collected))
         (warnings::notes(plan, collected))

@@ -248,6 +248,8 @@ struct Answer {
     #[serde(rename = "undecided_loads")]
     /// The lowest and the highest load that could not be decided.
     undecided: Option<(f64, f64)>,
+    /// False if the network carries any load, and none was tried.
+    has_limit: bool,
     #[serde(rename = "load_bound_phits_per_node_cycle")]
     bound: Option<f64>,
     #[serde(rename = "load_bound_by")]
@@ -295,6 +297,7 @@ fn print_one(
                 low: bracket.low,
                 high: bracket.high,
                 undecided: bracket.undecided,
+                has_limit: searched.has_limit,
                 bound: bound.map(|bound| bound.load),
                 bound_by: bound.map(|bound| bound.by),
                 peak: searched.peak(Figure::AcceptedLoad),
@@ -313,6 +316,7 @@ fn print_one(
                     "saturation load   {load:.4} {unit} ({:.4} is carried, {high:.4} is not: {reason})\n",
                     bracket.low
                 ),
+                _ if !searched.has_limit => "no saturation at any load: this network has no limit\n".to_owned(),
                 (None, _) if probes.is_empty() => "no load has been tried to its end\n".to_owned(),
                 (None, Some(high)) => {
                     format!("saturation load   between {:.4} and {high:.4} {unit}\n", bracket.low)

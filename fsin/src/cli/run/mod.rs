@@ -128,10 +128,13 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let state = if result.converged == Some(false) { "the state is not steady" } else { "then measured" };
         output::tell(&format!("measuring: {cycles} cycles passed before, {state}"));
     }
-    // A failure of stdout must not lose the results in the folder.
-    let printed = output::print(format(matches), &result);
+    let format = format(matches);
+    let mut stored = result.clone();
+    kept.iter().for_each(|(inputs, _)| inputs.rename(&mut stored));
+    // A failure of stdout must not lose the results in the folder. A table is read where the inputs have their names.
+    let printed = output::print(format, if format == Format::Table { &result } else { &stored });
     if let Some((folder, (inputs, text))) = folder.zip(kept) {
-        output::keep(folder, &result, &text, &inputs)?;
+        output::keep(folder, &stored, &text, &inputs)?;
     }
     printed?;
     recorded?;

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::ArgMatches;
-use fsin::experiment::{Experiment, Inputs, Kind, RunPlan, key, without_folders};
+use fsin::experiment::{Experiment, Inputs, Kind, RunPlan, bare_texts, key, without_folders};
 use fsin::result::{Manifest, RunResult};
 use fsin::sweep::{Collected, Plan, Point, Row, damage, open_unchecked};
 use fsin::words::counted;
@@ -119,7 +119,8 @@ fn check(plan: &Plan, collected: &Collected, number: usize, folder: &Path, alone
     let limit = stopped_after(row, &experiment).map(|(count, _)| count);
     match perform_one(&experiment, OneOfMany { limit, ..OneOfMany::new(interrupt::flag(), alone) }) {
         Ok(None) => return None,
-        Ok(Some(result)) => {
+        Ok(Some(mut result)) => {
+            bare_texts(&mut result);
             compare("", &without_paths(&row.result), &without_paths(&result.reproducible()), &mut differences);
         }
         Err(complaint) => differences.push(format!("it does not run any more: {complaint}")),

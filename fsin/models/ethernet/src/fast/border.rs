@@ -42,8 +42,11 @@ impl<H: HostSide> Fast<H> {
     /// Notes when a frame arrives and, if that is elsewhere, hands it over; returns whether it does.
     pub(super) fn hand_over(&mut self, port: usize, slot: u32, begin: u64) -> bool {
         let arrival = self.arrival(port, begin, slot);
+        let is_stop = self.is_stop(slot);
         let Some(border) = &mut self.border else { return false };
-        border.latest = border.latest.max(arrival);
+        if !is_stop {
+            border.latest = border.latest.max(arrival);
+        }
         let side = border.sides[port];
         if side == HERE {
             return false;
@@ -67,6 +70,7 @@ impl<H: HostSide> Fast<H> {
     pub(super) fn take_over(&mut self, Crossing { port, begin, carried }: Crossing) {
         let (port, slot) = (port as usize, self.frames.store(carried));
         self.moving += 1;
+        self.count_stop(slot);
         self.ports[port].line.push_back((begin, slot));
         if self.ports[port].line.len() == 1 {
             self.schedule_arrival(port, begin, slot);

@@ -51,6 +51,7 @@ pub(super) fn count<H: HostSide>(state: &mut PortState, base: &mut Base<H>, port
             base.hosts.holds(port, length as usize - 1);
         }
         Counted::Pauses => base.pauses += 1,
+        Counted::OfClass(event) => base.tally.count(port, at, event),
     }
 }
 

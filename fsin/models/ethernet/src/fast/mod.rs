@@ -27,6 +27,7 @@ use crate::engine::{Base, Simulated};
 use crate::params::{Params, Switching};
 use crate::rules::frame::{Control, Frame, NONE};
 use crate::rules::hosts::Hosts;
+use crate::rules::managed::{self as ports, Managed};
 use crate::rules::port::is_of_hosts;
 use crate::rules::wait::loop_through;
 use crate::rules::wiring::Link;
@@ -37,6 +38,7 @@ mod counting;
 mod divided;
 mod engine;
 mod event;
+mod managed;
 mod side;
 mod state;
 
@@ -44,6 +46,7 @@ use border::Border;
 use counting::note;
 use divided::{Divided, EVENTS_WORTH_THREADS};
 use event::Event;
+use managed::{OF_PORT, SENT};
 use side::HostSide;
 use state::{Carried, Counted, Held, PortState};
 
@@ -106,6 +109,13 @@ struct Fast<H = Hosts> {
     held: Slab<Held>,
     /// \[ps\] By connection: the time of its next timer event.
     timers: Vec<u64>,
+    /// What ports with classes have.
+    managed: Option<Box<Managed<u32>>>,
+    /// Number of pause frames on links that stop a class.
+    stops: u64,
+    /// True if a frame that has arrived at a switch is sent by the queue of its port alone: whole, without flow control and
+    /// classes.
+    is_plain: bool,
     /// True if switches forward frames by their headers.
     is_cut_through: bool,
     /// Scratch memory for the ports through which a frame leaves a switch.
@@ -123,14 +133,19 @@ impl<H: HostSide> Fast<H> {
         let is_host = |owner| base.wiring.is_host(owner);
         let ports = links.iter().map(|link| PortState { is_host: is_host(link.owner), ..PortState::default() });
         let ports: Vec<PortState> = ports.collect();
+        let is_cut_through = base.params.switching == Switching::CutThrough;
+        let managed = Managed::new(&base.params, &base.wiring);
         Self {
+            is_plain: !base.params.pause && !is_cut_through && managed.is_none(),
+            managed,
+            stops: 0,
             calendar: Calendar::new(span, shortest / (ports.len() as u64).max(1)),
             frames: Slab::new(),
             moving: 0,
             ports,
             held: Slab::new(),
             timers: Vec::new(),
-            is_cut_through: base.params.switching == Switching::CutThrough,
+            is_cut_through,
             outputs: Vec::new(),
             border: None,
             base,
@@ -139,7 +154,7 @@ impl<H: HostSide> Fast<H> {
 
     fn process(&mut self, event: &Event, notices: &mut Notices) {
         match event.order & KIND {
-            FREE => self.free(event.order as usize, event.handle, notices),
+            FREE => self.free(event.order, event.handle, notices),
             ARRIVE if self.is_of_the_past(event) => return,
             ARRIVE => {
                 self.moving -= 1;
@@ -160,14 +175,19 @@ impl<H: HostSide> Fast<H> {
                     }
                 }
             }
+            _ if event.order & OF_PORT != 0 => self.expire_of_port(event, notices),
             _ => H::expire(self, event),
         }
         H::serve(self);
     }
 
     /// Handles a port that is free, or the observed beginning of a transmission that was known before.
-    fn free(&mut self, port: usize, frame: u32, notices: &mut Notices) {
+    fn free(&mut self, order: u64, frame: u32, notices: &mut Notices) {
+        let port = (order & PORT) as usize;
         if frame != NONE {
+            if order & SENT != 0 {
+                return self.sent(port, frame);
+            }
             if !self.base.alive.is_always() && !self.ports[port].line.contains(&(self.base.now, frame)) {
                 return;
             }
@@ -197,6 +217,9 @@ impl<H: HostSide> Fast<H> {
 
     /// Begins the next transmission of a port. If the port is not free, schedules this for when it is.
     fn send(&mut self, port: usize) {
+        if self.managed.is_some() {
+            return ports::send(self, port);
+        }
         let state = &mut self.ports[port];
         // At the same instant ports become free in the order of their numbers.
         if state.is_scheduled || self.base.alive.is_dead(port) {
@@ -223,7 +246,7 @@ impl<H: HostSide> Fast<H> {
             return;
         }
         if state.is_host {
-            return H::send_next(self, port);
+            return H::send_next(self, port, 0);
         }
         let length = state.queue.len();
         if let Some(slot) = state.queue.pop_front() {
@@ -271,10 +294,23 @@ impl<H: HostSide> Fast<H> {
             return;
         }
         self.moving += 1;
+        if is_control {
+            self.count_stop(slot);
+        }
         self.ports[port].line.push_back((begin, slot));
         if self.ports[port].line.len() == 1 {
             self.schedule_arrival(port, begin, slot);
         }
+    }
+
+    /// Counts a pause frame on a link here that stops a class: it lets nothing move.
+    fn count_stop(&mut self, slot: u32) {
+        self.stops += u64::from(self.is_stop(slot));
+    }
+
+    /// True for a pause frame that stops a class.
+    fn is_stop(&self, slot: u32) -> bool {
+        self.managed.is_some() && self.frames[slot].frame.control == Control::Off
     }
 
     /// \[ps\] The time at which a frame, or its header, arrives that begins to be sent at `begin`.
@@ -322,6 +358,9 @@ impl<H: HostSide> Fast<H> {
         note(&mut self.ports[port], &mut self.base, port, Counted::Arrived { time, is_visible });
         H::show(&mut self.base, input, &frame, Direction::Received, now);
         if frame.control != Control::No {
+            if self.managed.is_some() {
+                return self.pause_of_class(input, slot);
+            }
             self.ports[input].is_paused = frame.control == Control::Off;
             self.frames.release(slot);
             return self.send(input);
@@ -342,7 +381,7 @@ impl<H: HostSide> Fast<H> {
         let mut outputs = std::mem::take(&mut self.outputs);
         let wiring = &self.base.wiring;
         match self.base.tables.forward(wiring, input, &frame, changes > 0, now, &mut outputs) {
-            Some(output) if !self.base.params.pause && !self.is_cut_through => {
+            Some(output) if self.is_plain => {
                 self.enqueue(output as usize, slot, notices)
             }
             Some(output) => self.pass_on(port, slot, &[output], notices),
@@ -364,8 +403,11 @@ impl<H: HostSide> Fast<H> {
 
     /// Lets a frame that is in a switch, with its header at least, leave through some ports.
     fn pass_on(&mut self, port: usize, slot: u32, outputs: &[u32], notices: &mut Notices) {
-        let unit = self.frames[slot].frame.unit;
         let input = self.base.wiring.links[port].peer as usize;
+        if self.managed.is_some() {
+            return self.pass_on_managed(input, slot, outputs, notices);
+        }
+        let unit = self.frames[slot].frame.unit;
         let Some((&last, others)) = outputs.split_last() else {
             self.frames.release(slot);
             return self.base.hosts.filter(unit, self.base.now, notices);

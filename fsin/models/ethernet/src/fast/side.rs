@@ -8,6 +8,7 @@ use super::event::Event;
 use super::state::{Carried, Counted};
 use super::{Fast, HOST, HOST_BITS, TIMER};
 use crate::capture::Direction;
+use crate::cc::Stamp;
 use crate::engine::Base;
 use crate::rules::frame::{Frame, NONE};
 use crate::rules::hosts::Hosts;
@@ -66,8 +67,15 @@ pub(super) trait HostSide: Debug + Send + Sized {
     /// A host has ended a transmission and its port is free.
     fn transmitted(&mut self, host: u32, notices: &mut Notices);
 
-    /// Begins to send the next frame of a host, whose port is free, if it has one.
-    fn send_next(fast: &mut Fast<Self>, port: usize);
+    /// A host has the last frame of a message in transmission.
+    fn is_ending(&self, host: u32) -> bool;
+
+    /// A switch adds a stamp to a frame.
+    fn stamp(&mut self, unit: u32, stamp: Stamp);
+
+    /// Begins to send the next frame of a host, whose port is free, if it has one of a class that is not `paused`, a bit for
+    /// each.
+    fn send_next(fast: &mut Fast<Self>, port: usize, paused: u8);
 
     /// Handles a timer.
     fn expire(fast: &mut Fast<Self>, event: &Event);
@@ -149,9 +157,18 @@ impl HostSide for Hosts {
     }
 
     #[inline(always)]
-    fn send_next(fast: &mut Fast, port: usize) {
+    fn is_ending(&self, host: u32) -> bool {
+        Self::is_ending(self, host)
+    }
+
+    fn stamp(&mut self, unit: u32, stamp: Stamp) {
+        Self::stamp(self, unit, stamp);
+    }
+
+    #[inline(always)]
+    fn send_next(fast: &mut Fast, port: usize, paused: u8) {
         let owner = fast.base.wiring.links[port].owner;
-        if let Some((frame, key)) = fast.base.hosts.next(owner, fast.base.now, 0) {
+        if let Some((frame, key)) = fast.base.hosts.next(owner, fast.base.now, paused) {
             let slot = fast.frames.store(Carried { frame, held: NONE, changes: fast.base.hosts.changes, key });
             fast.transmit(port, slot, fast.base.now);
             if fast.base.hosts.is_ending(owner) || fast.base.hosts.has_next(owner) {

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use crate::rules::frame::Frame;
 use crate::rules::port::Counts;
+use crate::rules::tally;
 
 /// A frame in a switch, until all its copies have left.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +43,8 @@ pub(super) enum Counted {
     Leaves { length: u32 },
     /// A PAUSE frame is sent.
     Pauses,
+    /// Something of a class.
+    OfClass(tally::Event),
 }
 
 /// Frames on a link, or known to be sent later: \[ps\] time at which the transmission begins, and the frame.

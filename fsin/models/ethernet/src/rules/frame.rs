@@ -122,14 +122,19 @@ pub(crate) struct Frame {
     pub(crate) class: u8,
     /// True if a switch has marked the frame: a queue was long.
     pub(crate) is_marked: bool,
+    /// True if switches may mark the frame.
+    pub(crate) takes_marks: bool,
     /// True if switches add stamps to the frame.
     pub(crate) takes_stamps: bool,
     /// What the frame tells the other end of a link.
     pub(crate) control: Control,
 }
 
+/// Number of traffic classes of data (IEEE 802.1Q).
+pub const CLASSES: usize = 8;
+
 /// The class of control frames, which comes before all others.
-pub(crate) const CONTROL: u8 = 8;
+pub(crate) const CONTROL: u8 = CLASSES as u8;
 
 impl Frame {
     /// A PAUSE frame (IEEE 802.3, annex 31B).
@@ -137,6 +142,11 @@ impl Frame {
         let control = if is_off { Control::Off } else { Control::On };
         let bytes = frames.pause as u16;
         Self { control, bytes, class: CONTROL, ..Self::between(NONE, NONE) }
+    }
+
+    /// A PAUSE frame for one class (IEEE 802.1Qbb).
+    pub(crate) const fn pause_of(frames: &Frames, class: u8, is_off: bool) -> Self {
+        Self { class, ..Self::pause(frames, is_off) }
     }
 
     /// An empty frame between two hosts, of no unit.
@@ -151,6 +161,7 @@ impl Frame {
             entropy: 0,
             class: 0,
             is_marked: false,
+            takes_marks: false,
             takes_stamps: false,
             control: Control::No,
         }

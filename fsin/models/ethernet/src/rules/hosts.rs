@@ -116,6 +116,8 @@ pub(crate) struct Hosts {
     stamps: Vec<Vec<Stamp>>,
     /// The stamps that answers return.
     returned: Slab<Vec<Stamp>>,
+    /// Memory of stamps that are used no more.
+    spare: Vec<Vec<Stamp>>,
     /// True if switches add stamps to data frames.
     takes_stamps: bool,
     /// True if acknowledgements are control frames.
@@ -169,6 +171,7 @@ impl Hosts {
             flows: is_roce.then(|| Box::new(Flows::new(params, wiring, reach))),
             stamps: Vec::new(),
             returned: Slab::new(),
+            spare: Vec::new(),
             takes_stamps: is_roce && params.needs(Signal::Stamps),
             acks_in_control: params.acks_in_control(),
             params: params.clone(),
@@ -322,6 +325,17 @@ impl Hosts {
             || self.flows.as_ref().is_some_and(|flows| flows.has_next(host))
     }
 
+    /// True if a host has a frame to send that need not wait for a class in `paused`, a bit for each; or cannot tell.
+    pub(crate) fn can_send(&self, host: u32, paused: u8) -> bool {
+        if paused == 0 || !self.has_next(host) {
+            return self.has_next(host);
+        }
+        let state = &self.hosts[host as usize];
+        state.frames.iter().any(|waiting| !Self::must_wait(self.class_of(waiting.load), paused))
+            || state.queue.may_send(|slot| !Self::must_wait(self.messages.get(slot).message.class, paused))
+            || self.flows.as_ref().is_some_and(|flows| flows.can_send(host, paused))
+    }
+
     /// True if a host has the last frame of a message in transmission.
     #[inline]
     pub(crate) fn is_ending(&self, host: u32) -> bool {
@@ -436,7 +450,7 @@ impl Hosts {
             && let Load::Data { message, .. } = load
         {
             let flow = self.messages.get(message).more.connection;
-            flows.sent(flow, bytes, now);
+            self.wakes.extend(flows.sent(flow, bytes, now).map(|at| (number, at)));
             entropy = flows.get(flow).entropy;
             takes_stamps = self.takes_stamps;
         }
@@ -447,7 +461,7 @@ impl Hosts {
             if self.stamps.len() <= at {
                 self.stamps.resize_with(at + 1, Vec::new);
             }
-            self.stamps[at].clear();
+            self.stamps[at] = self.spare.pop().unwrap_or_default();
         }
         let bytes = bytes as u16;
         self.totals.bytes_sent += u64::from(bytes);
@@ -463,6 +477,7 @@ impl Hosts {
             entropy,
             class,
             is_marked,
+            takes_marks: matches!(load, Load::Data { .. }),
             takes_stamps,
             control,
         };
@@ -570,7 +585,7 @@ impl Hosts {
         let receiver = flows.get(flow).destination;
         if let Some(Reply { expected, is_negative, is_marked }) = reply {
             let stamps = if self.takes_stamps {
-                self.returned.store(self.stamps[frame.unit as usize].clone())
+                self.returned.store(std::mem::take(&mut self.stamps[frame.unit as usize]))
             } else {
                 NONE
             };
@@ -665,6 +680,9 @@ impl Hosts {
         if let (Some(flows), Load::Reply { flow, stamps, .. }) = (&mut self.flows, load) {
             flows.ended(flow);
             if stamps != NONE {
+                let mut stamps_of_reply = std::mem::take(&mut self.returned[stamps]);
+                stamps_of_reply.clear();
+                self.spare.push(stamps_of_reply);
                 self.returned.release(stamps);
             }
         }
@@ -712,7 +730,9 @@ impl Hosts {
         let due = sender.delayed.extract_if(.., |(at, _)| *at <= now).map(|(_, waiting)| waiting);
         sender.frames.extend(due);
         if let Some(flows) = &mut self.flows {
-            self.counters.timeouts += flows.wake(host, now);
+            let (expired, next) = flows.wake(host, now);
+            self.counters.timeouts += expired;
+            self.wakes.extend(next.map(|at| (host, at)));
         }
         self.ready.push(host);
     }
@@ -733,7 +753,10 @@ impl Hosts {
     /// The content of a frame, for an observer.
     pub(crate) fn content(&self, frame: &Frame) -> Content {
         if frame.control != Control::No {
-            return Content::Pause { is_off: frame.control == Control::Off };
+            return Content::Pause {
+                is_off: frame.control == Control::Off,
+                class: Some(frame.class).filter(|&class| class != CONTROL),
+            };
         }
         match self.units[frame.unit].load {
             Load::Data { message, index, number } => {

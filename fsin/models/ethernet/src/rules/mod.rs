@@ -1,15 +1,21 @@
 //! What both engines share: sizes, wiring, forwarding, hosts, their transports and congestion controls.
 
 pub(crate) mod alive;
+pub(crate) mod buffer;
 pub(crate) mod cc;
 pub(crate) mod flows;
 pub(crate) mod forwarding;
 pub(crate) mod frame;
 pub(crate) mod hosts;
 pub(crate) mod lengths;
+pub(crate) mod managed;
+pub(crate) mod marking;
 pub(crate) mod port;
+pub(crate) mod queues;
 pub(crate) mod reach;
 pub(crate) mod roce;
+pub(crate) mod schedule;
+pub(crate) mod tally;
 pub(crate) mod ties;
 pub(crate) mod tree;
 mod uncut;

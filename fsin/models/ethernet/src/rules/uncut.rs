@@ -72,6 +72,14 @@ impl Uncut {
         }
     }
 
+    /// True if a message is there that `may` send, given its slot.
+    pub(super) fn may_send(&self, may: impl Fn(u32) -> bool) -> bool {
+        match self {
+            Self::Serial(queue) => queue.peek().is_some_and(may),
+            Self::Interleaved(lane) => lane.all().any(|of| may(of.slot)),
+        }
+    }
+
     /// \[frames\] Frames that wait.
     pub(super) fn waiting<X>(&self, messages: &Messages<X>) -> u64 {
         match self {

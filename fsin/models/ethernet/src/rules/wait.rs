@@ -7,17 +7,22 @@ use fsin_core::network::Channel;
 use super::frame::NONE;
 use super::wiring::Wiring;
 
-/// A port of a switch, as users know it.
-fn channel(wiring: &Wiring, port: usize) -> Channel {
+/// A port of a switch, or a class of it, as users know it.
+fn channel(wiring: &Wiring, port: usize, class: Option<u8>) -> Channel {
     let link = &wiring.links[port];
-    Channel::Switch { node: wiring.node(link.owner as usize), port: link.number.into(), vc: 0 }
+    let (node, port) = (wiring.node(link.owner as usize), link.number.into());
+    match class {
+        None => Channel::Switch { node, port, vc: 0 },
+        Some(class) => Channel::Class { node, port, class },
+    }
 }
 
-/// A cycle of outputs, each paused by the switch of the next one. `is_blocked(output)` says whether frames wait at a
+/// A cycle of outputs, of a class if `class` names one, each paused by the switch of the next one. `is_blocked(output)` says whether frames wait at a
 /// paused output; `from(input, output)` says whether frames that came through an input wait at an output of the same
 /// switch.
 pub(crate) fn cyclic_wait(
     wiring: &Wiring,
+    class: Option<u8>,
     is_blocked: impl Fn(usize) -> bool,
     from: impl Fn(usize, usize) -> bool,
 ) -> Vec<Channel> {
@@ -30,7 +35,7 @@ pub(crate) fn cyclic_wait(
         let next = wiring.ports(link.device as usize).find(|&output| is_blocked(output) && from(input, output));
         let Some(next) = next else { return Vec::new() };
         if let Some(at) = path.iter().position(|&port| port == next) {
-            return path[at..].iter().map(|&port| channel(wiring, port)).collect();
+            return path[at..].iter().map(|&port| channel(wiring, port, class)).collect();
         }
         path.push(next);
     }
@@ -57,14 +62,14 @@ pub(crate) fn loop_through(wiring: &Wiring, input: usize) -> Vec<Channel> {
             }
         }
     }
-    let mut path = vec![channel(wiring, last)];
+    let mut path = vec![channel(wiring, last, None)];
     let mut device = goal;
     while device != here {
         let port = through[device];
         if port == NONE {
             return Vec::new();
         }
-        path.push(channel(wiring, port as usize));
+        path.push(channel(wiring, port as usize, None));
         device = wiring.links[port as usize].owner as usize;
     }
     path.reverse();

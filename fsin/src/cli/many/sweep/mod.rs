@@ -177,7 +177,9 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
 /// Says which inputs are not kept with results.
 pub(crate) fn tell_left(inputs: &Carried) {
     for input in inputs.left() {
-        output::tell(&format!("note: this input is not kept with the results, which can be run again only here: {input}"));
+        output::tell(&format!(
+            "note: this input is not kept with the results, which can be run again only here: {input}"
+        ));
     }
 }
 

@@ -22,6 +22,8 @@
 //!
 //! Source: the rules of ASTRA-sim's replay of Chakra traces, by figures of its analytical network; Won and others,
 //! *ASTRA-sim2.0*, ISPASS 2023.
+//!
+//! Decision: docs/decisions/0340-who-is-busy.md.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};

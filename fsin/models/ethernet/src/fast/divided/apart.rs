@@ -10,6 +10,7 @@ use super::super::event::Event;
 use super::super::side::HostSide;
 use super::super::state::Counted;
 use crate::capture::Direction;
+use crate::cc::Stamp;
 use crate::engine::Base;
 use crate::rules::frame::Frame;
 
@@ -29,6 +30,8 @@ pub(super) enum Fate {
     LostOnDeadLink { unit: u32 },
     /// A copy found a queue full.
     Dropped { unit: u32 },
+    /// A switch has added a stamp to a frame.
+    Stamped { unit: u32, stamp: Box<Stamp> },
     /// The network cannot go on.
     Failure(Box<NetworkFailure>),
 }
@@ -134,7 +137,15 @@ impl HostSide for Apart {
 
     fn transmitted(&mut self, _host: u32, _notices: &mut Notices) {}
 
-    fn send_next(_fast: &mut Fast<Self>, _port: usize) {}
+    fn is_ending(&self, _host: u32) -> bool {
+        false
+    }
+
+    fn stamp(&mut self, unit: u32, stamp: Stamp) {
+        self.tell(Fate::Stamped { unit, stamp: Box::new(stamp) });
+    }
+
+    fn send_next(_fast: &mut Fast<Self>, _port: usize, _paused: u8) {}
 
     fn expire(_fast: &mut Fast<Self>, _event: &Event) {}
 

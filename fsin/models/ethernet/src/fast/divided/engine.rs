@@ -10,6 +10,7 @@ use crate::engine::{Base, Events, PortSnapshot};
 use crate::fast::Fast;
 use crate::rules::lengths::Lengths;
 use crate::rules::port::Counts;
+use crate::rules::tally::Tally;
 
 impl Divided {
     /// Some number, summed over hosts and switches.
@@ -130,15 +131,15 @@ impl Events for Divided {
 
     fn resume(&mut self, port: usize) {
         match self.part_of(port) {
-            Some(part) => self.parts.parts_mut()[part].fast.send(port),
-            None => self.hosts.send(port),
+            Some(part) => self.parts.parts_mut()[part].fast.resume_port(port),
+            None => self.hosts.resume_port(port),
         }
         self.deliver();
     }
 
     /// In windows some frame is always on a link.
     fn is_moving(&self) -> bool {
-        self.one_by_one.is_none() || self.sum(self.hosts.moving, |part| part.moving) > 0
+        self.one_by_one.is_none() || self.sum(self.hosts.moving - self.hosts.stops, |part| part.moving - part.stops) > 0
     }
 
     fn port(&self, port: usize) -> PortSnapshot {
@@ -148,7 +149,7 @@ impl Events for Divided {
         };
         let fast = &self.parts.parts()[part].fast;
         let (now, state, apart) = (self.hosts.base.now, &fast.ports[port], &fast.base.hosts);
-        let (waiting, area) = if fast.base.params.pause {
+        let (waiting, area) = if fast.base.params.has_queues() {
             let length = apart.lengths[port];
             (length, state.area + length as u128 * u128::from(now - state.changed))
         } else {
@@ -159,8 +160,9 @@ impl Events for Divided {
             counts,
             waiting,
             area,
-            is_paused: state.is_paused,
-            has_control: state.wants_pause != state.told_pause && !fast.base.alive.is_dead(port),
+            ready: fast.ready(port),
+            paused: fast.paused(port),
+            has_control: fast.has_control(port),
         }
     }
 
@@ -180,15 +182,32 @@ impl Events for Divided {
         let Some(part) = self.part_of(port) else { return self.hosts.lengths(port) };
         let fast = &self.parts.parts()[part].fast;
         let mut lengths = fast.base.lengths.get(port)?.clone();
-        match fast.base.params.pause {
+        match fast.base.params.has_queues() {
             true => lengths.spend(fast.base.hosts.lengths[port], self.hosts.base.now),
             false => lengths.catch_up(self.hosts.base.now),
         }
         Some(lengths)
     }
 
-    fn holds(&self, input: usize, output: usize) -> bool {
-        self.part_of(output).is_some_and(|part| self.parts.parts()[part].fast.has_held(input, output))
+    fn holds(&self, input: usize, output: usize, class: u8) -> bool {
+        self.part_of(output).is_some_and(|part| self.parts.parts()[part].fast.has_held(input, output, class))
+    }
+
+    /// Of each port and switch, what its part has counted.
+    fn tally(&self) -> Cow<'_, Tally> {
+        let mut all = self.hosts.base.tally.clone();
+        let wiring = &self.hosts.base.wiring;
+        for (port, of) in all.ports.iter_mut().enumerate() {
+            if let Some(part) = self.part_of(port) {
+                *of = self.parts.parts()[part].fast.base.tally.ports[port];
+            }
+        }
+        for (switch, of) in all.switches.iter_mut().enumerate() {
+            if let Some(part) = self.part_of_device((wiring.hosts + switch) as u32) {
+                *of = self.parts.parts()[part].fast.base.tally.switches[switch];
+            }
+        }
+        Cow::Owned(all)
     }
 
     /// Those that were sent or copied, and have come to no end: switches are ahead of the clock.

@@ -176,7 +176,7 @@ impl Divided {
             let begin = self.ahead.max(at_hosts.min(at_switches));
             until = until.min(begin.saturating_add(from_hosts.div_ceil(2)));
         }
-        if base.params.pause {
+        if base.can_pause {
             let latest = self.latest();
             until = until.min(latest);
             // Nothing is left to do before that time, and the clock has reached it.
@@ -262,6 +262,7 @@ impl Divided {
             Fate::Filtered { unit } => base.hosts.filter(unit, now, notices),
             Fate::Lost { unit } => base.hosts.lose(unit, now, notices),
             Fate::LostOnDeadLink { unit } => base.hosts.lose_on_dead_link(unit, now, notices),
+            Fate::Stamped { unit, stamp } => base.hosts.stamp(unit, *stamp),
             Fate::Dropped { unit } => base.hosts.drop_copy(unit, now, notices),
             Fate::Failure(failure) => Hosts::fail(base, *failure),
         }
