@@ -93,6 +93,25 @@ pub fn results(mut child: Child) -> Value {
     serde_json::from_str(&text).expect("what the test is made of is right")
 }
 
+/// The program that prepares traces, of the same profile; built if need be.
+///
+/// # Panics
+/// When it cannot be built.
+#[must_use]
+pub fn trace_prep() -> &'static Path {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| {
+        let folder = binary().parent().expect("the command lies in a folder");
+        let binary = folder.join(format!("trace-prep{}", std::env::consts::EXE_SUFFIX));
+        let newest = ["trace-prep/src", "trgen/src"].iter().filter_map(|sources| newest_in(&workspace().join(sources))).max();
+        if modified(&binary) < newest {
+            build(folder, "trace-prep");
+        }
+        assert!(binary.is_file(), "no {}: run `cargo build -p trace-prep`", binary.display());
+        binary
+    })
+}
+
 /// The command under test, in the parent of the folder of the test binaries. Cargo does not build it for tests of
 /// another package, so it is built here if it is missing or older than its sources.
 ///

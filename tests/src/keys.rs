@@ -133,6 +133,8 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("tasks-per-node", &["2"]),
     ("kernel", &["bintree:tasks=8"]),
     ("flows", &["other.csv"]),
+    ("cm-unit", &["us"]),
+    ("scale", &["2"]),
     ("job-mix", &["other.toml"]),
     ("scheduler", &["first-fit"]),
     ("allocation", &["random"]),

@@ -2,6 +2,7 @@
 //!
 //! - [`chakra`]: writes Chakra traces;
 //! - [`command`]: runs the `fsin` command as a user does;
+//! - [`corpus`]: files of the field, unpacked, read and judged;
 //! - [`setup`]: a run of synthetic traffic, from settings to [`fsin::run::Outcome`];
 //! - [`every_cycle`]: couples a source and a network one cycle at a time, by a separate loop, so that the coupling loop
 //!   of the library is checked too;
@@ -23,6 +24,7 @@
 
 pub mod chakra;
 pub mod command;
+pub mod corpus;
 pub mod dating;
 pub mod defects;
 pub mod every_cycle;

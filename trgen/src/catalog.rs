@@ -318,6 +318,12 @@ impl fmt::Display for Suggestion {
     }
 }
 
+/// \[letters\] How many letters must be changed, added, left out or exchanged with a neighbour to make one word of another.
+#[must_use]
+pub fn letters_apart(one: &str, other: &str) -> usize {
+    strsim::damerau_levenshtein(one, other)
+}
+
 /// The known names that are nearest to an unknown one.
 #[must_use]
 pub fn suggestion(name: &str, known: &[&str]) -> Suggestion {

@@ -40,7 +40,7 @@ impl Times {
 }
 
 /// Keys of synthetic traffic. These keys and the following ones apply to some workloads or run controls only.
-pub(super) const SYNTHETIC: &[&str] = &["traffic", "temporal", "size", "load"];
+pub(super) const SYNTHETIC: &[&str] = &["traffic", "temporal", "size", "load", "scale"];
 /// Keys of batch runs.
 pub(super) const BATCH: &[&str] =
     &["warmup", "conv-period", "conv-threshold", "max-conv-time", "samples", "sample-size", "min-batch-packets"];

@@ -240,6 +240,9 @@ pub fn execute_over(
         timeline.extend(collectives.iter().flat_map(CollectiveRecord::spans));
     }
     let mut notes = driver.notes;
+    // What was dropped or taken otherwise than written concerns every figure on this network.
+    let understood = experiment.topology().and_then(|topology| topology.switched()?.understood());
+    notes.extend(understood.map(|understood| understood.remarks()).unwrap_or_default().into_iter().map(Phrase::from));
     notes.extend(outcome.skipped.filter(|skipped| skipped.periods > 0).map(skipped_in_words));
     let mut finished = Finished {
         outcome,

@@ -21,7 +21,7 @@ use super::models;
 use super::models::{Networks, expand, is_of_models, model, undeclared};
 use super::plan::{RunPlan, lengthen, plan, unloaded};
 use super::settings::{Origin, Settings, SettingsError, toml_value};
-use super::workload::{Request, Workload, cycle_seconds, is_of_workloads, pace, placement_of, workload};
+use super::workload::{Request, Workload, cycle_seconds, is_of_workloads, pace, placement_of, scaled, workload};
 use fsin_core::family::{ModelFamily, NetworkSpec, Units, Unloaded, Wire};
 use fsin_core::stats::Keep;
 use fsin_core::topology::{self, Topology};
@@ -157,6 +157,12 @@ impl Experiment {
         let foreseen = foreseen(&settings, &*network, waits)?;
         let cycle_seconds = cycle_seconds(&settings, &*network)?;
         let pace = pace(&settings, &*network, cycle_seconds)?;
+        let demands = network.topology().and_then(|topology| topology.switched()?.understood()?.demands.as_ref());
+        if settings.is_set("scale") {
+            let bits_per_load = units.capacity * f64::from(units.phit_bytes) * 8.0 / cycle_seconds;
+            let load = scaled(&settings, demands, bits_per_load)?;
+            settings.settle("load", &load.to_string());
+        }
         let seed = settings.integer("seed")?;
         let geometry = network.geometry();
         let request = Request {
@@ -169,6 +175,7 @@ impl Experiment {
             nodes_refuse: network.nodes_refuse(),
             throttled,
             seed,
+            demands,
         };
         let workload = workload(tasks, &request)?;
         let sources = workload.sources().filter(|_| times == Times::Steady);

@@ -6,6 +6,7 @@ mod captures;
 mod cli;
 mod clusters;
 mod compact;
+mod corpus;
 mod damaged_files;
 mod every_key;
 mod exchange;

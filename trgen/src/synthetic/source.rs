@@ -1,6 +1,7 @@
 //! The synthetic source: process x pattern x size law behind [`TrGen`].
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::bundle::Part;
 use super::due::DueNodes;
@@ -60,6 +61,8 @@ pub struct Config {
     pub carries_to_itself: bool,
     /// True if nodes can refuse messages in the network; else traffic whose nodes do is refused.
     pub nodes_refuse: bool,
+    /// By source: the demands that the file of the network states, as destinations with their values; `None` without.
+    pub demands: Option<Arc<Vec<Vec<(u32, f64)>>>>,
 }
 
 impl Config {
@@ -75,8 +78,9 @@ impl Config {
 
     /// The context in which a pattern is built, with a seed of its own.
     pub(super) fn context(&self, seed: u64) -> spatial::PatternContext<'_> {
-        let Self { geometry, folder, carries_to_itself, .. } = self;
-        spatial::PatternContext { geometry, seed, folder, carries_to_itself: *carries_to_itself }
+        let Self { geometry, folder, carries_to_itself, demands, .. } = self;
+        let demands = demands.as_ref().map(|demands| &demands[..]);
+        spatial::PatternContext { geometry, seed, folder, carries_to_itself: *carries_to_itself, demands }
     }
 
     /// Uniform Bernoulli traffic at load 0.3, in packets of 16 phits of 4 bytes, open sources, seed 1.
@@ -98,6 +102,7 @@ impl Config {
             folder: PathBuf::new(),
             carries_to_itself: false,
             nodes_refuse: false,
+            demands: None,
         }
     }
 }

@@ -345,7 +345,7 @@ mod tests {
                 let topology = parse(&format!("graph:{}", file.display()), 2).unwrap();
                 let bound = Survey::of(&*topology).uniform_load_bound.unwrap();
                 // Two nodes send two thirds of their packets over a link of `least` of the fastest.
-                assert!((bound - (least * 3.0 / 4.0).min(1.0)).abs() < 1e-4, "{up} {down} {turned}: {bound}");
+                assert!((bound - (least * 3.0_f64 / 4.0).min(1.0)).abs() < 1e-4, "{up} {down} {turned}: {bound}");
                 let cuts = cuts(&*topology, &Capacities::of(&*topology));
                 let across = cuts.iter().filter(|cut| !cut.is_middle).map(|cut| f64::min(cut.upwards, cut.downwards));
                 assert!((across.fold(f64::INFINITY, f64::min) - least).abs() < 1e-4);

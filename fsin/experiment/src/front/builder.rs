@@ -108,6 +108,10 @@ methods! {
     job_mix: Path = "job-mix";
     /// The messages of a list, each with its start.
     flows: Path = "flows";
+    /// Unit of starts in a list of htsim: `us` or `ps`.
+    cm_unit: Word = "cm-unit";
+    /// Factor of the demands of the network's file, in place of the load.
+    scale: Number = "scale";
     /// Which job that waits starts next: `fcfs`, `first-fit`, `easy`.
     scheduler: Word = "scheduler";
     /// Which free nodes a job gets: `contiguous`, `quasi-contiguous`, `random`.

@@ -35,9 +35,11 @@ use crate::settings::{Settings, SettingsError};
 use crate::trouble::Trouble;
 use fsin_core::family::Units;
 use fsin_core::topology::Distances;
+use fsin_core::topology::switched::Demands;
 
 pub use jobs::{JobEntry, JobFile, Work};
 pub(crate) use programs::{check_expanded, check_ticks, phrases, reject_inapplicable, slow_down};
+pub(crate) use synthetic::scaled;
 pub(crate) use tasks::{cycle_seconds, pace, placement_of, whole_cycle};
 
 /// A kind of workload.
@@ -87,6 +89,8 @@ pub(crate) struct Request<'a> {
     pub(crate) throttled: bool,
     /// Seed of every random draw.
     pub(crate) seed: u64,
+    /// Traffic that the file of the network states.
+    pub(crate) demands: Option<&'a Demands>,
 }
 
 impl Request<'_> {

@@ -1,7 +1,9 @@
 //! Synthetic sources: what runs without a setting of another workload.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use fsin_core::topology::switched::Demands;
 use trgen::catalog::ErrorKind;
 use trgen::phrase;
 use trgen::phrase::Phrase;
@@ -16,7 +18,7 @@ use super::{Driven, Driver, Request, Workload, WorkloadFamily};
 use crate::conflicts::{SYNTHETIC, Times};
 use crate::plan::samples;
 use crate::resolve::Experiment;
-use crate::settings::{Origin, SettingsError};
+use crate::settings::{Origin, Settings, SettingsError};
 use crate::trouble::Trouble;
 
 pub(super) static ROW: WorkloadFamily =
@@ -119,7 +121,51 @@ pub(super) fn config(request: &Request<'_>) -> Result<Config, SettingsError> {
         phit_bytes: units.phit_bytes,
         mode: if throttled { Mode::Throttled } else { Mode::Open },
         seed,
+        demands: request.demands.map(|demands| Arc::new(by_source(demands, geometry))),
     })
+}
+
+/// By source: the traffic that the file of the network states.
+fn by_source(demands: &Demands, geometry: &Geometry) -> Vec<Vec<(u32, f64)>> {
+    let mut rows = vec![Vec::new(); geometry.nodes()];
+    for &(from, to, value) in &demands.pairs {
+        if let Some(row) = rows.get_mut(from as usize).filter(|_| value > 0.0) {
+            row.push((to, value));
+        }
+    }
+    rows
+}
+
+/// The load at which every pair offers its demand times `scale`.
+///
+/// `bits_per_load` is what a node offers at load 1 \[b/s\].
+pub(crate) fn scaled(settings: &Settings, demands: Option<&Demands>, bits_per_load: f64) -> Result<f64, SettingsError> {
+    let refuse = |kind, what: Phrase, remedy: Phrase| Err(settings.error("scale", kind, what, remedy));
+    let factor = settings.number("scale")?;
+    if settings.origin("load") == Origin::Flag {
+        return refuse(
+            ErrorKind::Conflict,
+            phrase![["scale"], " and ", ["load"], " exclude each other"],
+            "give one of them".into(),
+        );
+    }
+    let Some(demands) = demands.filter(|_| settings.word("traffic") == "demands") else {
+        let what =
+            phrase![["scale"], " has no meaning without ", ["traffic" => "demands"], ", of which it is a factor"];
+        return refuse(ErrorKind::Meaningless, what, "leave it out".into());
+    };
+    let Some(unit) = demands.unit else {
+        let what = phrase![["scale" => factor], ": the file of the network states no unit of its demands"];
+        let remedy =
+            phrase!["say it, graph:FILE,rate-unit=Mb/s, or give ", ["load"], ", the mean over the nodes that send"];
+        return refuse(ErrorKind::Malformed, what, remedy);
+    };
+    if !(factor.is_finite() && factor > 0.0) {
+        let what = phrase![["scale" => factor], " is out of range"];
+        return refuse(ErrorKind::OutOfRange, what, "use a factor above 0".into());
+    }
+    let senders: BTreeSet<u32> = demands.pairs.iter().filter(|pair| pair.2 > 0.0).map(|pair| pair.0).collect();
+    Ok(factor * demands.total() * unit / senders.len().max(1) as f64 / bits_per_load)
 }
 
 /// Attributes an error to the setting that it is about.

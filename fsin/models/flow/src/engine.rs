@@ -100,7 +100,7 @@ impl Flows {
     pub(crate) fn new(topology: &Arc<dyn Topology>, params: &Params, is_reference: bool) -> Result<Self, SpecError> {
         params.check()?;
         let wiring = Wiring::new(&**topology, params)?;
-        let routes = Routes::new(&*params.failures.at_first(topology), params)?;
+        let routes = Routes::new(&params.failures.at_first(topology), params)?;
         routes.check(&wiring, &**topology)?;
         let later = later(topology, params, &wiring)?;
         let (hosts, links) = (wiring.ports.hosts, wiring.capacities.len());
@@ -298,6 +298,7 @@ impl Flows {
     fn take(&mut self, slot: u32, mut uses: Vec<Use>) -> u64 {
         let latency = self.latency(&uses);
         let (weight, bound) = self.shares.law().weight(&uses, &self.wiring, latency);
+        let bound = uses.iter().map(|of| self.wiring.alone[of.link as usize]).fold(bound, u64::min);
         let late = u128::from(latency) * u128::from(self.params.latency_millionths) + u128::from(MILLION / 2);
         let latency = u64::try_from(late / u128::from(MILLION)).unwrap_or(NEVER);
         let hops = uses.iter().map(|of| u128::from(of.share)).sum::<u128>() / u128::from(WHOLE);
@@ -385,7 +386,7 @@ fn later(topology: &Arc<dyn Topology>, params: &Params, wiring: &Wiring) -> Resu
         for (node, port) in dead_ports(&dead) {
             wiring.ports.port_of(node, port).into_iter().for_each(|link| by_link[link] = true);
         }
-        Ok(Later { at: change.at, dead: by_link, routes: Routes::new(&*topology, params)? })
+        Ok(Later { at: change.at, dead: by_link, routes: Routes::new(&topology, params)? })
     };
     changes.iter().zip(phases).map(of).collect()
 }

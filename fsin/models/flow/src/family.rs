@@ -261,6 +261,7 @@ impl Spec {
                 true => rate(values, "node-rate")?,
                 false => link_rate.saturating_mul(links_of_node(values, &*topology)?),
             },
+            takes_stated: !values.is_set("routing"),
             routing: if values.is_set("routing") { values.parsed("routing")? } else { first.parse()? },
             routes,
             paths: values

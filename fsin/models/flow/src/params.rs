@@ -52,6 +52,8 @@ pub struct Params {
     pub node_rate: u64,
     /// The routing.
     pub routing: Name,
+    /// True to take routes that the file of the network states link by link, if there are any.
+    pub takes_stated: bool,
     /// The routes of [`Name::ROUTES`].
     pub routes: Option<Arc<RouteTable>>,
     /// The paths that are taken.
@@ -90,6 +92,7 @@ impl Default for Params {
             router_delay: 0,
             node_rate: 10_000_000_000,
             routing: Name::SHORTEST,
+            takes_stated: true,
             routes: None,
             paths: Paths::Hash,
             connections: Connections::PerDestination,

@@ -1,6 +1,7 @@
 //! The paths of flows: what a flow uses of each link.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use fsin_core::failures::parts;
 use fsin_core::route::{
@@ -13,7 +14,7 @@ use trgen::phrase;
 use trgen::rng::mix2;
 
 use crate::params::{Params, Paths};
-use crate::wiring::Wiring;
+use crate::wiring::{Wiring, stated_routes};
 
 /// What a flow uses of a link whose full rate it takes.
 pub(crate) const WHOLE: u64 = 1 << 32;
@@ -67,17 +68,21 @@ pub(crate) struct Routes {
     seed: u64,
     /// By host: the part of the network in which it is; empty where links never fail.
     parts: Vec<u32>,
+    /// The network, where its file states the routes link by link.
+    stated: Option<Arc<dyn Topology>>,
 }
 
 impl Routes {
-    pub(crate) fn new(topology: &dyn Topology, params: &Params) -> Result<Self, SpecError> {
+    pub(crate) fn new(whole: &Arc<dyn Topology>, params: &Params) -> Result<Self, SpecError> {
+        let topology: &dyn Topology = &**whole;
+        let stated = stated_routes(topology, params)?.map(|_| Arc::clone(whole));
         let carries = named(&carried(), params.routing, topology, !params.failures.is_empty())?;
         let build = Build::new(carries.row, topology, CHANNELS, carries.row.policy);
         let may_be_parted = !params.failures.is_empty();
         let function = Build { routes: params.routes.as_ref(), may_be_parted, ..build }.function()?;
         let is_grid = carries.row.policy.has_datelines();
         let parts = if params.failures.is_empty() { Vec::new() } else { parts(topology, &HashSet::new()) };
-        Ok(Self { function, paths: params.paths, is_grid, seed: params.seed, parts })
+        Ok(Self { function, paths: params.paths, is_grid, seed: params.seed, parts, stated })
     }
 
     /// What a message from host to host uses of links, other than cross traffic. `flows` is the number of flows of each
@@ -91,6 +96,10 @@ impl Routes {
     ) -> Option<Vec<Use>> {
         if self.parts.get(source as usize) != self.parts.get(destination as usize) {
             return None;
+        }
+        if let Some(network) = &self.stated {
+            let links = network.switched()?.stated_routes()?.route(source, destination)?;
+            return Some(links.into_iter().map(|link| Use { link: wiring.stated + link, share: WHOLE }).collect());
         }
         let key = mix2(mix2(self.seed, source.into()), mix2(destination.into(), number));
         let mut draw = Ways { by_key: ByKey(key), is_grid: self.is_grid };
@@ -115,7 +124,7 @@ impl Routes {
         /// \[flows\] That are looked at.
         const SAMPLE: usize = 16;
         let hosts = wiring.ports.hosts;
-        if self.paths != Paths::Spray || hosts < 2 || !self.parts.is_empty() {
+        if self.stated.is_some() || self.paths != Paths::Spray || hosts < 2 || !self.parts.is_empty() {
             return Ok(());
         }
         let distances = (1..=SAMPLE).map(|part| (part * hosts / (SAMPLE + 1)).max(1) as u32);

@@ -142,8 +142,10 @@ impl Law {
     pub(crate) fn complete(&self, uses: &mut Vec<Use>, wiring: &Wiring) {
         if self.cross > 0 {
             let back = |of: &Use| {
+                // A link of stated routes stands for both directions, or its other one is the link beside it.
+                let peer = if of.link < wiring.stated { wiring.ports.links()[of.link as usize].peer } else { of.link };
                 let share = (u128::from(of.share) * u128::from(self.cross) / u128::from(WHOLE)) as u64;
-                Use { link: wiring.ports.links()[of.link as usize].peer, share }
+                Use { link: peer, share }
             };
             let others: Vec<Use> = uses.iter().map(back).collect();
             uses.extend(others);

@@ -1,9 +1,10 @@
 //! Directed links with capacities and delays.
 
-use fsin_core::topology::switched::{Attribute, Delay, LinkAttributes, Uses};
+use fsin_core::topology::switched::{Attribute, Delay, LinkAttributes, StatedRoutes, Uses};
 use fsin_core::topology::{Port, Topology};
 use fsin_core::wiring;
 use trgen::catalog::{ErrorKind, SpecError};
+use trgen::phrase;
 
 use crate::params::{MAX_TIME, Params, RATES};
 
@@ -16,6 +17,31 @@ const NONE: u32 = u32::MAX;
 /// \[2^-50 bytes/ns\] A rate of so many b/s, rounded down.
 pub(crate) const fn capacity(bits_per_second: u64) -> u64 {
     ((bits_per_second as u128 * (1 << 50)) / 8_000_000_000) as u64
+}
+
+/// \[2^-50 bytes/ns\] Capacity of a link that limits each flow alone: 4096 times the greatest rate, if it is below the
+/// largest number.
+const FAT: u64 = u64::MAX / 4;
+
+/// The routes that the file of the topology states link by link, if they are to be taken.
+pub(crate) fn stated_routes<'a>(
+    topology: &'a dyn Topology,
+    params: &Params,
+) -> Result<Option<&'a dyn StatedRoutes>, SpecError> {
+    let Some(network) = topology.switched() else { return Ok(None) };
+    if network.no_graph().is_some() {
+        let refused = |key: &'static str, what: &'static str| {
+            let what = phrase![[key], (" with {}: {what}", topology.spec())];
+            Err(SpecError::new(ErrorKind::Unsupported, what, "leave it out").of(key))
+        };
+        if !params.failures.is_empty() {
+            return refused("fail", "its routes are stated link by link, and none leads round a dead link");
+        }
+        if !params.takes_stated || params.routes.is_some() {
+            return refused("routing", "its routes are stated link by link, and are those of no graph");
+        }
+    }
+    Ok(network.stated_routes().filter(|_| params.takes_stated && params.failures.is_empty() && params.routes.is_none()))
 }
 
 /// The links of a network. A link is the port through which it leaves.
@@ -31,6 +57,10 @@ pub(crate) struct Wiring {
     pub(crate) delays: Vec<u64>,
     /// By router and port of the topology: the link.
     outputs: Vec<u32>,
+    /// \[2^-50 bytes/ns\] By link: what each flow has of it at most; only links of stated routes limit each flow alone.
+    pub(crate) alone: Vec<u64>,
+    /// The number of the first link of stated routes, behind those of the graph.
+    pub(crate) stated: u32,
 }
 
 impl Wiring {
@@ -64,8 +94,24 @@ impl Wiring {
             rates.push(rate);
             delays.push(delay);
         }
-        let capacities = rates.iter().map(|&rate| capacity(rate)).collect();
-        Ok(Self { ports, capacities, rates, delays, outputs })
+        let mut capacities: Vec<u64> = rates.iter().map(|&rate| capacity(rate)).collect();
+        let mut alone = vec![u64::MAX; capacities.len()];
+        let stated = capacities.len() as u32;
+        for link in stated_routes(topology, params)?.iter().flat_map(|routes| routes.constraints()) {
+            let rate = link.rate.clamp(*RATES.start(), *RATES.end());
+            if rate != link.rate || link.delay > MAX_TIME {
+                let what =
+                    format!("link {} of {} has {} b/s and {} ps", link.name, topology.spec(), link.rate, link.delay);
+                let remedy = format!("use {} to {} b/s, and at most {MAX_TIME} ps", RATES.start(), RATES.end());
+                return Err(SpecError::new(ErrorKind::OutOfRange, what, remedy).of("topology"));
+            }
+            rates.push(rate);
+            delays.push(link.delay);
+            // A link that limits each flow alone holds any number of them.
+            capacities.push(if link.is_fat { FAT } else { capacity(rate) });
+            alone.push(if link.is_fat { capacity(rate) } else { u64::MAX });
+        }
+        Ok(Self { ports, capacities, rates, delays, outputs, alone, stated })
     }
 
     /// The link that leaves a router through a port of the topology.

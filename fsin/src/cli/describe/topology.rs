@@ -13,7 +13,9 @@ use fsin::family::{Ends, PHITS_PER_NODE_CYCLE, capacities};
 use fsin::route::Routers;
 use fsin::route::proof::Network as _;
 use fsin::surveyed::{check_size, surveyed_with};
-use fsin::topology::switched::{Delay, Destinations, LinkAttributes, Syntax, network_of_text, rewritten};
+use fsin::topology::switched::{
+    Delay, Demands, Destinations, LinkAttributes, Syntax, Understood, network_of_text, rewritten,
+};
 use fsin::topology::{self, Capacities, DeadLink, Port, Survey, Topology};
 use fsin::words::counted;
 use serde_json::{Map, Value, json};
@@ -161,6 +163,8 @@ struct Described {
     hosts: Vec<String>,
     /// Hosts with several links, and how many they have.
     several: Vec<(String, usize)>,
+    /// What was understood of the file.
+    understood: Option<Understood>,
 }
 
 impl Described {
@@ -177,6 +181,7 @@ impl Described {
                 .map(str::to_owned)
                 .collect(),
             several: Vec::new(),
+            understood: network.understood().cloned(),
         };
         for host in (0..network.endpoints()).map(NodeId::at) {
             if let Some(nic) = network.fabric().nic(host) {
@@ -185,6 +190,13 @@ impl Described {
                 let links = to_switches.filter(|there| there.index() >= network.endpoints()).count();
                 new.several.push((topology::node_name(topology, host), links));
             }
+        }
+        if let Some(routes) = network.stated_routes() {
+            for link in routes.constraints() {
+                *new.rates.entry(Some(link.rate)).or_default() += 1;
+                *new.delays.entry(Some(Delay::Time(link.delay))).or_default() += 1;
+            }
+            return Some(new);
         }
         for node in (0..network.nodes()).map(NodeId::at) {
             for port in (0..network.fabric().ports()).map(|port| Port(port as u8)) {
@@ -241,14 +253,16 @@ impl Described {
         };
         let routed =
             if self.routed == 0 { String::new() } else { counted(self.routed, "link, one way", "links, one way") };
-        vec![
+        let of_file = self.understood.as_ref().map_or_else(Vec::new, understood_rows);
+        let rows = vec![
             ("hosts", hosts),
             ("interfaces", several),
             ("link rates", counts(&self.rates, topology::rate_text)),
             ("link delays", counts(&self.delays, delay)),
             ("link queues", counts(&self.queues, |frames| counted(frames, "frame", "frames"))),
             ("static routes", routed),
-        ]
+        ];
+        of_file.into_iter().chain(rows).collect()
     }
 
     /// The same as JSON.
@@ -261,15 +275,70 @@ impl Described {
         });
         let queues = self.queues.iter().map(|(queue, links)| json!({ "frames": queue, "links": links }));
         let several = self.several.iter().map(|(name, links)| json!({ "host": name, "links": links }));
-        json!({
+        let mut json = json!({
             "hosts": self.hosts,
             "hosts_with_several_links": several.collect::<Vec<_>>(),
             "link_rates": rates.collect::<Vec<_>>(),
             "link_delays": delays.collect::<Vec<_>>(),
             "link_queues": queues.collect::<Vec<_>>(),
             "links_with_routes": self.routed,
-        })
+        });
+        if let (Some(understood), Some(members)) = (&self.understood, json.as_object_mut()) {
+            members.extend(understood_json(understood));
+        }
+        json
     }
+}
+
+/// What was understood of a file, as lines of the table.
+fn understood_rows(of: &Understood) -> Vec<(&'static str, String)> {
+    let demands = |demands: &Demands| {
+        let unit = match demands.unit {
+            Some(unit) => format!(" x {}", topology::rate_text(unit as u64)),
+            None => " in a unit that the file does not state".to_owned(),
+        };
+        format!(
+            "{}, {} in all{unit}; runs use them with --traffic demands alone",
+            counted(demands.count, "demand", "demands"),
+            demands.total()
+        )
+    };
+    let mut rows = vec![
+        ("format", of.format.to_owned()),
+        (
+            "file",
+            format!(
+                "{}, {}, both ways; hosts {}",
+                counted(of.switches, "switch", "switches"),
+                counted(of.links, "link", "links"),
+                of.hosts
+            ),
+        ),
+        ("units", of.units.join("; ")),
+        ("demands", of.demands.as_ref().map_or_else(String::new, demands)),
+        ("decoration", of.ignored().unwrap_or_default()),
+    ];
+    rows.extend(of.notes.iter().map(|note| ("note", note.clone())));
+    rows.extend(of.options.iter().map(|option| ("option", option.clone())));
+    rows
+}
+
+/// The same as members of JSON.
+fn understood_json(of: &Understood) -> Map<String, Value> {
+    let mut members = Map::new();
+    members.insert("format".to_owned(), json!(of.format));
+    members.insert(
+        "understood".to_owned(),
+        json!({ "switches": of.switches, "links": of.links, "hosts": of.hosts, "units": of.units }),
+    );
+    members.insert("decoration".to_owned(), json!(of.decoration));
+    members.insert("notes".to_owned(), json!(of.notes));
+    members.insert("options".to_owned(), json!(of.options));
+    if let Some(demands) = &of.demands {
+        let demands = json!({ "pairs": demands.count, "total": demands.total(), "bits_per_second": demands.unit });
+        members.insert("demands".to_owned(), demands);
+    }
+    members
 }
 
 /// The properties of a topology as JSON.

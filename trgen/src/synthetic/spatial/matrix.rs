@@ -34,6 +34,38 @@ pub(super) static RATES: Entry = Entry {
     build: rates,
 };
 
+pub(super) static DEMANDS: Entry = Entry {
+    component: Component {
+        name: "demands",
+        about: "the traffic that the file of the network states (SNDlib, TopoHub): each pair has its share of it, {load} is the \
+                mean over the nodes that send, and {scale} a factor of the demands themselves",
+        parameters: &[],
+        source: "Orlowski et al., SNDlib 1.0: survivable network design library, Networks 55(3), 2010",
+    },
+    aliases: &[],
+    build: demands,
+};
+
+/// Builds the pattern `demands`.
+fn demands(call: &Call, context: PatternContext) -> Built {
+    let Some(demands) = context.demands else {
+        let remedy = "use a file of SNDlib or TopoHub as the network, graph:FILE, or state rates: rates(FILE)";
+        return Err(call.refuse_all("the network has no demands of its own", remedy));
+    };
+    let sums: Vec<f64> = demands.iter().map(|row| row.iter().map(|(_, value)| value).sum()).collect();
+    let total: f64 = sums.iter().sum();
+    let senders = sums.iter().filter(|&&sum| sum > 0.0).count();
+    let mut rows = Vec::with_capacity(demands.len());
+    for row in demands {
+        let kept: Vec<(u32, f64)> = row.iter().copied().filter(|&(_, value)| value > 0.0).collect();
+        let values: Vec<f64> = kept.iter().map(|&(_, value)| value).collect();
+        let choice = if values.is_empty() { None } else { Alias::new(&values) };
+        rows.push(choice.map(|choice| Row { to: kept.iter().map(|&(to, _)| to).collect(), choice }));
+    }
+    let shares = sums.iter().map(|sum| if total > 0.0 { sum * senders as f64 / total } else { 0.0 }).collect();
+    Ok(Box::new(Matrix { rows, rates: None, shares: Some(shares), remark: None }))
+}
+
 /// Builds the pattern `matrix`.
 fn matrix(call: &Call, context: PatternContext) -> Built {
     let pairs = pairs(call, context, &["weight", "bytes", "messages"], "weight", None)?;
@@ -82,7 +114,7 @@ pub fn weighted(rows: Vec<Vec<(u32, f64)>>) -> Result<Box<dyn Pattern>, String> 
         let choice = Alias::new(&values).ok_or_else(|| format!("the sum of node {source} is not finite"))?;
         built.push(Some(Row { to, choice }));
     }
-    Ok(Box::new(Matrix { rows: built, rates: None, remark: None }))
+    Ok(Box::new(Matrix { rows: built, rates: None, shares: None, remark: None }))
 }
 
 /// Builds a pattern by weights of pairs.
@@ -101,7 +133,7 @@ fn build(call: &Call, pairs: &Pairs, remark: Option<String>, has_rates: bool) ->
         rows.push(Some(Row { to: row.iter().map(|&(to, _)| to).collect(), choice }));
     }
     let rates = has_rates.then(|| pairs.of.iter().map(|row| row.iter().map(|(_, rate)| rate).sum()).collect());
-    Ok(Box::new(Matrix { rows, rates, remark }))
+    Ok(Box::new(Matrix { rows, rates, shares: None, remark }))
 }
 
 /// The patterns `matrix` and `rates`.
@@ -111,6 +143,8 @@ struct Matrix {
     rows: Vec<Option<Row>>,
     /// By node: the load that it offers; `None` for `matrix`.
     rates: Option<Vec<f64>>,
+    /// By node: its load, of the mean of those that send; `None` if all have the same.
+    shares: Option<Vec<f64>>,
     remark: Option<String>,
 }
 
@@ -139,6 +173,10 @@ impl Pattern for Matrix {
 
     fn rates(&self) -> Option<&[f64]> {
         self.rates.as_deref()
+    }
+
+    fn relative_loads(&self) -> Option<&[f64]> {
+        self.shares.as_deref()
     }
 
     fn remark(&self) -> Option<&str> {

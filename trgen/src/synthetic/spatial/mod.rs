@@ -67,6 +67,11 @@ pub trait Pattern: Debug + Send {
         None
     }
 
+    /// By node: the load that it offers, of the mean load of the nodes that send; `None` if all have the same.
+    fn relative_loads(&self) -> Option<&[f64]> {
+        None
+    }
+
     /// What users may misunderstand; `None` if there is nothing.
     fn remark(&self) -> Option<&str> {
         None
@@ -89,6 +94,8 @@ pub struct PatternContext<'a> {
     pub folder: &'a Path,
     /// False if the network carries no message of a node to itself, so that patterns refuse to send any.
     pub carries_to_itself: bool,
+    /// By source: the demands that the file of the network states, as destinations with their values.
+    pub demands: Option<&'a [Vec<(u32, f64)>]>,
 }
 
 /// The parameter of patterns that may send to the sender itself.
@@ -182,6 +189,7 @@ pub static PATTERNS: Table<Entry> = Table::new(
         &zipf::ZIPF,
         &matrix::MATRIX,
         &matrix::RATES,
+        &matrix::DEMANDS,
         &mix::MIX,
         &mix::COMPOSE,
         &map::MAP,
@@ -207,7 +215,7 @@ pub fn aliases(name: &str) -> &'static [&'static str] {
 /// nodes.
 pub fn parse(text: &str, geometry: &Geometry, seed: u64) -> Result<Box<dyn Pattern>, SpecError> {
     let expr = Expr::parse(text)?;
-    build(text, &expr, PatternContext { geometry, seed, folder: Path::new(""), carries_to_itself: true })
+    build(text, &expr, PatternContext { geometry, seed, folder: Path::new(""), carries_to_itself: true, demands: None })
 }
 
 /// Builds the pattern described by `expr`, which was parsed from `text`.

@@ -384,7 +384,13 @@ fn source(
             let sum: f64 = rates.iter().sum();
             (per_node(&rates, process)?, sum, sum / (nodes - pattern.silent()).max(1) as f64)
         }
-        None => (process(load)?, load * (nodes - pattern.silent()) as f64, load),
+        None => match pattern.relative_loads() {
+            Some(shares) => {
+                let own: Vec<f64> = shares.iter().map(|share| share * load).collect();
+                (per_node(&own, process)?, load * (nodes - pattern.silent()) as f64, load)
+            }
+            None => (process(load)?, load * (nodes - pattern.silent()) as f64, load),
+        },
     };
     let source = Synthetic::from_parts(pattern, process, law, config.phit_bytes, config.mode, seed);
     Ok((source.offering(rate), offered))

@@ -140,6 +140,15 @@ fn json(source: &Source<'_>, entry: &Entry) -> Option<(&'static str, &'static st
     Some((what, remedy))
 }
 
+/// The fault of a packed file that is known by the end of its name; `None` for all others.
+pub(super) fn packed(path: &str) -> Option<Fault> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let lower = name.to_ascii_lowercase();
+    let is_packed = |suffix: &&'static str| suffix.ends_with(".bz2") && lower.ends_with(*suffix);
+    let foreign = FOREIGN.iter().find(|foreign| foreign.suffixes.iter().any(is_packed))?;
+    Some(Fault::Foreign { file: name.to_owned(), what: foreign.what, remedy: foreign.remedy })
+}
+
 /// The fault of a source that holds a file of a known format which is not read; `None` if it holds none.
 pub(super) fn fault(source: &Source<'_>) -> Option<Fault> {
     // Some archives are files of a format themselves.

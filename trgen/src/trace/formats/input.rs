@@ -478,6 +478,12 @@ fn open_text<'a>(origin: &Origin<'a>, place: &Place) -> Result<Opened<'a>, ReadE
     if !beginning.starts_with(b"\xFD7zXZ\0") {
         for &(magic, name, command) in PACKED {
             if beginning.starts_with(magic) {
+                // What is packed may be known by its name, and then unpacking it does not help.
+                if let Origin::File(path) = origin
+                    && let Some(fault) = super::foreign::packed(&path.to_string_lossy())
+                {
+                    return Err(place.error(fault));
+                }
                 return Err(place.error(Fault::Packed { name, command }));
             }
         }

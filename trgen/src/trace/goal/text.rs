@@ -23,6 +23,23 @@ use std::io::{self, Write};
 
 use super::{ANY, After, Graph, Kind, Operation, Rank, RankBuilder};
 
+/// Words of LogGOPSim2's dialect, which are none of the plain grammar.
+const PORTALS: &[&str] = &[
+    "put",
+    "get",
+    "append",
+    "tput",
+    "tget",
+    "tappend",
+    "test",
+    "nbtest",
+    "calcgem5",
+    "ctinc",
+    "triggered",
+    "search",
+    "free",
+];
+
 /// An error in a line.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{what}")]
@@ -260,6 +277,12 @@ impl Reader {
                 ref rest @ ..,
             ] => (Kind::Recv, size, if from == "-1" { ANY } else { self.peer(from)? }, rest),
             [Token::Word("calc"), Token::Number(size), ref rest @ ..] => (Kind::Calc, size, 0, rest),
+            [Token::Word(word), ..] if PORTALS.contains(&word) => {
+                return fault(&format!(
+                    "`{word}` is a word of LogGOPSim2 for Portals 4, a dialect with one-sided operations that is not read; give \
+                     the graph in the plain grammar, as schedgen writes it"
+                ));
+            }
             _ => {
                 return fault(
                     "expected `send N b to RANK`, `recv N b from RANK`, `calc N`, `LABEL requires LABEL` or `LABEL \

@@ -105,8 +105,17 @@ impl Uses {
         self.check_with(topology, Attribute::in_cycles)
     }
 
+    /// True for the model of flows, which needs no graph.
+    fn takes_routes(&self) -> bool {
+        self.model == "flow"
+    }
+
     /// Rejects attributes that the model does not use after what `converted` makes of them.
     fn check_with(&self, topology: &dyn Topology, converted: fn(Attribute) -> Attribute) -> Result<(), SpecError> {
+        if let Some(why) = topology.switched().and_then(Switched::no_graph).filter(|_| !self.takes_routes()) {
+            let remedy = phrase!["use ", ["network" => "flow"], ", which takes the routes of the file as they are"];
+            return Err(why.clone().remedied(remedy).of("topology"));
+        }
         let Some(links) = topology.switched().and_then(Switched::links) else { return Ok(()) };
         let unused = links.given.iter().find(|given| !self.attributes.contains(&converted(given.attribute)));
         unused.map_or(Ok(()), |given| {

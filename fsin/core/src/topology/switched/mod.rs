@@ -31,6 +31,7 @@ mod named;
 mod nic;
 mod pace;
 mod plane;
+mod platform;
 pub(super) mod rail;
 pub(super) mod random;
 pub(super) mod slimfly;
@@ -42,12 +43,13 @@ pub use cluster::Rails;
 pub use cube::Cube;
 pub use dragonfly::Dragonfly;
 pub use dragonfly_plus::DragonflyPlus;
-pub use graph::{Syntax, file, network as network_of_text, parse_rate, rewritten, with_file};
+pub use graph::{Demands, Syntax, Understood, file, network as network_of_text, parse_rate, rewritten, with_file};
 pub use hyperx::Hyperx;
 pub use lattice::{Coordinates, Lattice};
 pub use links::{Attribute, Delay, Destinations, LinkAttributes, Links, Place, Uses};
 pub use nic::Nics;
 pub use pace::{MAX_RATIO, Pace, PacedLink};
+pub use platform::{Constraint, Routes as StatedRoutes};
 pub use tree::{Stand, Tree};
 
 /// Maximum number of nodes of a network of switches, endpoints included.
@@ -313,6 +315,10 @@ pub struct Switched {
     links: Option<Arc<Links>>,
     /// Where messages between the nodes of a machine of two levels leave theirs; `None` if that is free.
     rails: Option<Arc<Rails>>,
+    /// Routes that a file states link by link, and why no graph has them, if none has.
+    platform: Option<(Arc<dyn platform::Routes>, Option<SpecError>)>,
+    /// What was understood of the file of the network, if there is one.
+    understood: Option<Arc<graph::Understood>>,
 }
 
 impl Switched {
@@ -330,7 +336,23 @@ impl Switched {
         let geometry = geometry.ok_or_else(|| {
             SpecError::new(ErrorKind::Malformed, format!("`{spec}` has no endpoint"), "use one or more")
         })?;
-        Ok(Self { spec, geometry, fabric, plan: Arc::new(plan), names: Vec::new(), links: None, rails: None })
+        Ok(Self {
+            spec,
+            geometry,
+            fabric,
+            plan: Arc::new(plan),
+            names: Vec::new(),
+            links: None,
+            rails: None,
+            platform: None,
+            understood: None,
+        })
+    }
+
+    /// What was understood of the file of the network, if it is read from one.
+    #[must_use]
+    pub fn understood(&self) -> Option<&graph::Understood> {
+        self.understood.as_deref().filter(|_| graph::file(&self.spec).is_some())
     }
 
     /// The name of a host or switch, if a file names it.

@@ -2,10 +2,12 @@
 //!
 //! An attribute is one of the network (this table), a drawing attribute of Graphviz, or an error.
 
-use trgen::catalog::{ErrorKind, SpecError, suggestion};
+use trgen::catalog::{ErrorKind, SpecError, letters_apart, suggestion};
 
 use super::super::links::Delay;
 use super::drawing;
+use super::formats::Names;
+use super::reading::Reading;
 use super::statement::{Item, Places, Word};
 use crate::topology::MAX_DELAY;
 
@@ -42,7 +44,7 @@ const ROWS: &[Row] = &[
         name: "rate",
         item: Item::Edge,
         example: "rate=\"10Gb/s\"",
-        synonyms: &["bandwidth", "bw", "capacity", "speed", "datarate", "linkrate", "linkspeed"],
+        synonyms: &["bandwidth", "bw", "capacity", "speed", "datarate", "linkrate", "linkspeed", "linkspeedraw"],
     },
     Row {
         property: Property::Delay,
@@ -63,10 +65,10 @@ const MEANT: &[(&str, &str)] = &[
     ("weight", COST),
     ("cost", COST),
     ("metric", COST),
-    ("distance", COST),
-    ("dist", COST),
+    ("distance", LENGTH),
+    ("dist", LENGTH),
     ("igp", COST),
-    ("length", "give the propagation over that length: delay=\"5ns\" a metre of cable"),
+    ("length", LENGTH),
     ("lanes", WIDTH),
     ("width", WIDTH),
     ("channels", WIDTH),
@@ -76,15 +78,28 @@ const MEANT: &[(&str, &str)] = &[
     ("queuesize", QUEUE),
     ("queuelength", QUEUE),
     ("qsize", QUEUE),
-    ("loss", "frame errors are a setting of the run: per of ethernet"),
-    ("errorrate", "frame errors are a setting of the run: per of ethernet"),
+    ("loss", LOSS),
+    ("lossrate", LOSS),
+    ("packetloss", LOSS),
+    ("errorrate", LOSS),
+    ("ber", LOSS),
+    ("jitter", "delays do not vary here: leave it out, or say so with ignore=jitter"),
+    ("failure", FAILURE),
+    ("failurerate", FAILURE),
+    ("availability", FAILURE),
+    ("mtbf", FAILURE),
     ("hosts", HOSTS),
     ("terminals", HOSTS),
     ("nodes", HOSTS),
     ("processors", HOSTS),
     ("servers", HOSTS),
 ];
-const COST: &str = "routes are shortest in hops: give rate=\"10Gb/s\" or delay=\"4us\", or leave it out";
+const LENGTH: &str = "give the propagation over that length: delay=\"5ns\" a metre of cable; or leave it out, or read the file \
+                      with ignore=WORD";
+const LOSS: &str = "frame errors are a setting of the run: per of ethernet";
+const FAILURE: &str = "failures are a setting of the run: fail";
+const COST: &str = "routes are shortest in hops: give rate=\"10Gb/s\" or delay=\"4us\", or leave it out, or read the file with \
+                    ignore=WORD";
 const WIDTH: &str = "give rate= of the whole link, or count= of parallel links";
 const QUEUE: &str = "write queue=200, in frames";
 const HOSTS: &str = "write endpoints=4";
@@ -105,60 +120,98 @@ fn plain(name: &str) -> String {
     name.chars().filter(|letter| !matches!(letter, '_' | '-')).flat_map(char::to_lowercase).collect()
 }
 
-/// The property that an attribute gives to an item; `None` for a drawing attribute.
+/// The property that an attribute gives to an item; `None` for decoration: what is drawn, and every word that says
+/// nothing of the network. Such words are counted.
 ///
 /// # Errors
-/// An attribute that is neither, or belongs to other items.
+/// A word that means something of the network and cannot be obeyed, belongs to other items, or nearly is one that is
+/// obeyed.
 pub(super) fn property(
-    places: &Places<'_>,
+    of: &Reading<'_>,
     item: Item,
     key: &Word<'_>,
     value: &Word<'_>,
 ) -> Result<Option<Property>, SpecError> {
+    let places = &of.places;
     let (name, given) = (plain(&key.text), format!("{}={}", short(&key.text), short(&value.text)));
-    let is_own = |row: &&Row| row.name == name || row.synonyms.contains(&name.as_str());
-    if let Some(row) = ROWS.iter().find(|row| row.item == item && is_own(row)) {
-        return Ok(Some(row.property));
+    let decoration = || {
+        of.decorated(&key.text);
+        Ok(None)
+    };
+    if of.options.ignores(&key.text) {
+        return decoration();
+    }
+    let labels = of.format.names == Names::Labels;
+    if let Some(row) = ROWS.iter().find(|row| row.item == item && row.is_called(&name)) {
+        // Graphviz's own directions mean nothing elsewhere.
+        return if labels
+            && row.property == Property::Direction
+            && !matches!(&*value.text, "both" | "forward" | "back" | "none")
+        {
+            decoration()
+        } else {
+            Ok(Some(row.property))
+        };
     }
     // The name of a graph, and the number of a parallel edge, as networkx and its DOT writers give them.
     if matches!((name.as_str(), item), ("name", Item::Graph) | ("key", Item::Edge)) {
         return Ok(None);
     }
-    if name == "comment" && item == Item::Edge {
+    if name == "comment" && item == Item::Edge && !labels {
         return Ok(Some(Property::Routes));
     }
     let meant = MEANT.iter().find(|(word, _)| *word == name);
+    // In a list of places, `hosts` and `length` of a node are facts about the place.
+    let meant = meant.filter(|_| !(labels && item == Item::Node) && !of.format.decoration.contains(&name.as_str()));
     if let Some((_, remedy)) = meant.filter(|_| !drawing::is_drawing(&key.text, item) || name == "weight") {
         let what = match name.as_str() {
             "weight" => format!("{given} of {} would be ignored: only Graphviz's layout uses weight", item.name()),
             _ => format!("{given} of {} is not known", item.name()),
         };
-        return Err(refusal(places, key.at, ErrorKind::UnknownName, what, remedy).given(&key.text));
+        return Err(
+            refusal(places, key.at, ErrorKind::UnknownName, what, remedy.replace("WORD", &key.text)).given(&key.text)
+        );
     }
     if drawing::is_drawing(&key.text, item) {
         return Ok(None);
     }
-    if let Some(row) = ROWS.iter().find(is_own) {
-        let what = format!("{given} of {} has no meaning", item.name());
+    if let Some(row) =
+        ROWS.iter().find(|row| row.is_called(&name)).filter(|row| !labels || row.name == name && row.item == Item::Edge)
+    {
+        let what = format!("{given} of {} has no meaning: it belongs to {}", item.name(), row.item.name());
         let remedy = match row.item {
-            Item::Edge => {
-                format!("give it to an edge, `a -- b [{0}]`, or to all that follow, `edge [{0}]`", row.example)
-            }
+            Item::Edge => format!("give it to an edge, or to all that follow, `edge [{0}]`", row.example),
             _ => format!("give it to a node, `a [{0}]`, or to all that follow, `node [{0}]`", row.example),
         };
         return Err(refusal(places, key.at, ErrorKind::Meaningless, what, remedy).given(&key.text));
     }
-    if let Some(items) = drawing::items(&key.text) {
-        let what = format!("{given} of {} has no meaning: it is a drawing attribute of {items}", item.name());
-        return Err(refusal(places, key.at, ErrorKind::Meaningless, what, "leave it out").given(&key.text));
-    }
     let known: Vec<&str> = ROWS.iter().filter(|row| row.item == item).map(|row| row.name).collect();
-    let what = format!("unknown attribute {given} of {}", item.name());
-    let remedy = match known.is_empty() {
-        true => "leave it out: only drawing attributes of Graphviz may stand here".to_owned(),
-        false => format!("{} (or a drawing attribute of Graphviz)", suggestion(&name, &known)),
-    };
-    Err(refusal(places, key.at, ErrorKind::UnknownName, what, remedy).given(&key.text))
+    if ROWS.iter().filter(|row| row.item == item).any(|row| row.is_nearly(&name, labels)) {
+        let what = format!("unknown attribute {given} of {}", item.name());
+        let remedy = format!(
+            "{}; if it says nothing of the network, read the file with ignore={}",
+            suggestion(&name, &known),
+            short(&key.text)
+        );
+        return Err(refusal(places, key.at, ErrorKind::UnknownName, what, remedy).given(&key.text));
+    }
+    decoration()
+}
+
+impl Row {
+    /// True for its name and its synonyms.
+    fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.synonyms.contains(&name)
+    }
+
+    /// True for a word that was meant to be its name or a long synonym: it begins alike, and a letter or two are wrong.
+    /// Where names are labels, words of all kinds stand beside those that are meant, and one letter alone may be wrong.
+    fn is_nearly(&self, name: &str, labels: bool) -> bool {
+        self.synonyms.iter().chain([&self.name]).filter(|known| known.len() >= 4).any(|known| {
+            let most = if known.len() >= 8 && !labels { 2 } else { 1 };
+            name.len() >= 3 && name.chars().next() == known.chars().next() && letters_apart(name, known) <= most
+        })
+    }
 }
 
 /// The part of a long word that an error shows.
@@ -175,31 +228,73 @@ pub(super) fn misread(places: &Places<'_>, item: Item, key: &Word<'_>, value: &W
     refusal(places, value.at, ErrorKind::Malformed, what, remedy).given(&value.text)
 }
 
-/// The value of a rate.
-pub(super) fn rate(places: &Places<'_>, key: &Word<'_>, value: &Word<'_>) -> Result<u64, SpecError> {
-    parse_rate(&value.text).filter(|&rate| rate > 0).ok_or_else(|| {
-        misread(
-            places,
-            Item::Edge,
-            key,
-            value,
-            "no data rate above 0 of whole bits a second with its unit (b/s, kb/s, Mb/s, Gb/s, Tb/s)",
-        )
+/// The value of a rate. A number without a unit has that of the option `rate-unit`.
+pub(super) fn rate(of: &Reading<'_>, key: &Word<'_>, value: &Word<'_>) -> Result<u64, SpecError> {
+    let is_number = value.text.trim().parse::<f64>().is_ok_and(f64::is_finite);
+    let rate = match &of.options.rate_unit {
+        Some(unit) if is_number => {
+            of.unit(format!("rates: numbers are {unit}, by rate-unit"));
+            parse_rate(&format!("{}{unit}", decimal(&value.text)))
+        }
+        _ => parse_rate(&value.text),
+    };
+    rate.filter(|&rate| rate > 0).ok_or_else(|| {
+        let why = "no data rate above 0 of whole bits a second with its unit (b/s, kb/s, Mb/s, Gb/s, Tb/s)";
+        let error = misread(&of.places, Item::Edge, key, value, why);
+        if !is_number {
+            return error;
+        }
+        let remedy = format!(
+            "write it as in rate=\"10Gb/s\", or say the unit of all numbers of the file: rate-unit=Gb/s; or leave it out: ignore={}",
+            short(&key.text)
+        );
+        error.remedied(remedy)
     })
 }
 
-/// The value of a delay: a number of cycles under the name `delay`, or a time.
-pub(super) fn delay(places: &Places<'_>, key: &Word<'_>, value: &Word<'_>) -> Result<Delay, SpecError> {
-    let refused = |why: &str| misread(places, Item::Edge, key, value, why);
+/// A number in whatever form as digits with a point: `2.5e9` as `2500000000`.
+pub(super) fn decimal(text: &str) -> String {
+    match text.trim().parse::<f64>() {
+        Ok(number) if number >= 0.0 && number < 9e15 => {
+            if number.fract() == 0.0 {
+                format!("{number:.0}")
+            } else {
+                format!("{number}")
+            }
+        }
+        _ => text.trim().to_owned(),
+    }
+}
+
+/// The value of a delay: a number of cycles under the name `delay`, or a time. A number without a unit has that of the
+/// option `delay-unit`.
+pub(super) fn delay(of: &Reading<'_>, key: &Word<'_>, value: &Word<'_>) -> Result<Delay, SpecError> {
+    let places = &of.places;
+    let refused = |why: &str| {
+        let error = misread(places, Item::Edge, key, value, why);
+        if value.text.trim().parse::<f64>().is_err() {
+            return error;
+        }
+        let remedy = format!(
+            "write it as in delay=\"4us\", or say the unit of all numbers of the file: delay-unit=ms; or leave it out: ignore={}",
+            short(&key.text)
+        );
+        error.remedied(remedy)
+    };
     let text = value.text.trim();
+    if let Some(unit) = of.options.delay_unit.as_ref().filter(|_| text.parse::<f64>().is_ok()) {
+        of.unit(format!("delays: numbers are {unit}, by delay-unit"));
+        let span = trgen::units::parse_span(&format!("{}{unit}", decimal(text)));
+        return span.map(Delay::Time).ok_or_else(|| refused("no time of 0 or more"));
+    }
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return match text.parse() {
             Ok(0) => Ok(Delay::Cycles(0)),
             _ if plain(&key.text) != "delay" => Err(refused("its unit is missing (ps, ns, us, ms, s)")),
             Ok(cycles) if cycles <= MAX_DELAY => Ok(Delay::Cycles(cycles)),
             _ => {
-                Err(refused(&format!("use 0 to {MAX_DELAY} cycles, or a time with its unit"))
-                    .of_kind(ErrorKind::TooLarge))
+                let why = format!("use 0 to {MAX_DELAY} cycles, or a time with its unit");
+                Err(misread(places, Item::Edge, key, value, &why).of_kind(ErrorKind::TooLarge))
             }
         };
     }
@@ -229,6 +324,8 @@ pub fn parse_rate(text: &str) -> Option<u64> {
     let zeros =
         [("", 0), ("k", 3), ("K", 3), ("M", 6), ("G", 9), ("T", 12)].iter().find(|(name, _)| *name == prefix)?.1;
     let (whole, part) = number.split_once('.').unwrap_or((number, ""));
+    // Zeros behind the point say nothing: `25000000000.0b/s`.
+    let part = part.trim_end_matches('0');
     let is_number = |digits: &str| digits.bytes().all(|digit| digit.is_ascii_digit());
     if whole.is_empty() || !is_number(whole) || !is_number(part) || part.len() > zeros {
         return None;
@@ -274,7 +371,7 @@ mod tests {
             assert!(!names[..at].contains(name), "{name}");
             assert_eq!(plain(name), *name);
             assert!(
-                *name == "dir" || *name == "weight" || *name == "width" || drawing::items(name).is_none(),
+                *name == "dir" || *name == "weight" || *name == "width" || !drawing::is_drawing(name, Item::Edge),
                 "{name}"
             );
         }

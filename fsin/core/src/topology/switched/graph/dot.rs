@@ -134,7 +134,7 @@ fn graph(text: &str) -> Result<Graph<'_>, Fault> {
     }
     let statements = parser.block(true)?;
     if parser.token == Token::End {
-        return Ok(Graph { is_strict, statements });
+        return Ok(Graph { is_strict, statements, ..Graph::default() });
     }
     parser.take(Token::Strict)?;
     Err(if matches!(parser.token, Token::Graph | Token::Digraph) { Fault::Several } else { Fault::Behind })

@@ -201,17 +201,6 @@ pub(super) fn is_drawing(name: &str, item: Item) -> bool {
     ATTRIBUTES.iter().any(|(known, items)| *known == name && items.contains(letter))
 }
 
-/// The items to which a drawing attribute belongs; `None` if it is none.
-pub(super) fn items(name: &str) -> Option<String> {
-    let (_, items) = ATTRIBUTES.iter().find(|(known, _)| *known == name)?;
-    let names = items.chars().map(|letter| match letter {
-        'N' => "nodes",
-        'E' => "edges",
-        _ => "graphs",
-    });
-    Some(names.collect::<Vec<_>>().join(" and "))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,6 +212,5 @@ mod tests {
             assert!(!items.is_empty() && items.chars().all(|item| "NEG".contains(item)), "{name}");
         }
         assert!(is_drawing("penwidth", Item::Edge) && !is_drawing("width", Item::Edge));
-        assert_eq!(items("pos").as_deref(), Some("nodes and edges"));
     }
 }

@@ -4,6 +4,8 @@ use trgen::catalog::{ErrorKind, SpecError};
 
 use super::super::links::{Attribute, Delay, LinkAttributes};
 use super::attribute::{self, Property, misread, refusal, short};
+use super::formats::Names;
+use super::reading::Reading;
 use super::statement::{Attributes, Item, Places, Word};
 
 /// Attributes of a node, each with its offset.
@@ -60,16 +62,26 @@ impl OfNode {
         Self { kind: self.kind.or(other.kind), endpoints: self.endpoints.or(other.endpoints) }
     }
 
-    pub(super) fn read(&mut self, places: &Places<'_>, attributes: &Attributes<'_>) -> Result<(), SpecError> {
+    pub(super) fn read(&mut self, of: &Reading<'_>, attributes: &Attributes<'_>) -> Result<(), SpecError> {
+        let places = &of.places;
         for (key, value) in attributes {
-            match attribute::property(places, Item::Node, key, value)? {
+            match attribute::property(of, Item::Node, key, value)? {
                 Some(Property::Kind) => {
-                    let kind = match &*value.text {
+                    let kind = match &*value.text.to_ascii_lowercase() {
                         "host" => Kind::Host,
                         "switch" | "router" => Kind::Switch,
                         "nic" => Kind::Nic,
+                        // In files of other tools, the type of a node is a fact about a place: `City`, `PoP`.
+                        _ if of.format.names == Names::Labels || !key.text.eq_ignore_ascii_case("kind") => {
+                            of.decorated(&key.text);
+                            continue;
+                        }
                         _ => return Err(misread(places, Item::Node, key, value, "neither host nor switch nor nic")),
                     };
+                    if self.kind.is_some_and(|(before, _)| before != kind) {
+                        let what = format!("{} of a node stands twice", short(&key.text));
+                        return Err(refusal(places, key.at, ErrorKind::Conflict, what, "give it once"));
+                    }
                     self.kind = Some((kind, key.at));
                 }
                 Some(_) => self.endpoints = Some((attribute::number(places, Item::Node, key, value)?, key.at)),
@@ -94,13 +106,14 @@ impl OfEdge {
         }
     }
 
-    pub(super) fn read(places: &Places<'_>, attributes: &Attributes<'_>) -> Result<Self, SpecError> {
+    pub(super) fn read(of: &Reading<'_>, attributes: &Attributes<'_>) -> Result<Self, SpecError> {
+        let places = &of.places;
         let mut new = Self::default();
         for (key, value) in attributes {
-            let Some(property) = attribute::property(places, Item::Edge, key, value)? else { continue };
+            let Some(property) = attribute::property(of, Item::Edge, key, value)? else { continue };
             match property {
-                Property::Rate => set(&mut new.rate, places, key, value, attribute::rate(places, key, value)?)?,
-                Property::Delay => set(&mut new.delay, places, key, value, attribute::delay(places, key, value)?)?,
+                Property::Rate => set(&mut new.rate, places, key, value, attribute::rate(of, key, value)?)?,
+                Property::Delay => set(&mut new.delay, places, key, value, attribute::delay(of, key, value)?)?,
                 Property::Queue => {
                     set(&mut new.queue, places, key, value, attribute::number(places, Item::Edge, key, value)?)?;
                 }
@@ -169,7 +182,7 @@ impl OfEdge {
     }
 }
 
-/// Sets an attribute. The last value under one name counts; two names of one property exclude each other.
+/// Sets an attribute, which may stand once, and under one of its names.
 fn set<T>(
     into: &mut Option<Written<T>>,
     places: &Places<'_>,
@@ -177,10 +190,11 @@ fn set<T>(
     value: &Word<'_>,
     parsed: T,
 ) -> Result<(), SpecError> {
-    if let Some(before) = into
-        && before.key != *key.text
-    {
-        let what = format!("{} and {} of an edge are one property", short(&before.key), short(&key.text));
+    if let Some(before) = into {
+        let what = match before.key == *key.text {
+            true => format!("{} of an edge stands twice", short(&key.text)),
+            false => format!("{} and {} of an edge are one property", short(&before.key), short(&key.text)),
+        };
         return Err(refusal(places, key.at, ErrorKind::Conflict, what, "give one of them"));
     }
     *into = Some(Written { value: parsed, key: key.text.to_string(), text: value.text.to_string(), at: key.at });

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use trgen::catalog::{ErrorKind, SpecError};
 
 use super::attribute::{refusal, short};
+use super::reading::Reading;
 use super::statement::{Attributes, Edge, End, Graph, Places, Statement, Word};
 
 /// Words of a line after a node that are attributes of it, and not another node.
@@ -21,7 +22,8 @@ const FORM: &str = "write `A B` for a link both ways, `A B delay 5`, `A -> B del
 ///
 /// # Errors
 /// A line of another form, with its place.
-pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>, SpecError> {
+pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
+    let places = &of.places;
     let mut statements = Vec::new();
     let mut begin = 0;
     for line in text.split_inclusive('\n') {
@@ -30,7 +32,7 @@ pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>,
         }
         begin += line.len();
     }
-    Ok(Graph { is_strict: false, statements })
+    Ok(Graph { statements, ..Graph::default() })
 }
 
 /// The words of a line that begins at an offset.

@@ -10,7 +10,9 @@ mod formats;
 mod given;
 mod list;
 mod network;
+mod reading;
 mod statement;
+mod understood;
 mod write;
 
 use std::fs;
@@ -22,11 +24,13 @@ use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
 
 use super::{Plan, Switched, cluster};
 use crate::topology::{Kind, Row, check_once, number, table::both_ways};
+use formats::{FORMATS, Read};
 use network::Description;
-use statement::Places;
+use reading::{OPTIONS, Options, Reading};
 
 pub use attribute::parse_rate;
 pub(super) use network::unreached;
+pub use understood::{Demands, Understood};
 pub use write::{Syntax, rewritten};
 
 /// Row of `graph`.
@@ -46,6 +50,42 @@ pub(in crate::topology) const GRAPH: Row = Row {
                         and count, in each direction if `A -> B` and `B -> A` say so; a model that does not use one refuses it",
                 range: "0 to 254",
                 default: "1; 0 with hosts",
+            },
+            Parameter {
+                name: "rate-unit",
+                about: "of rates that are numbers alone, in the whole file: graph:net.gml,rate-unit=Gb/s",
+                range: "b/s, kb/s, Mb/s, Gb/s, Tb/s, B/s, ...",
+                default: "that of the format, else refused",
+            },
+            Parameter {
+                name: "delay-unit",
+                about: "of delays that are numbers alone",
+                range: "ps, ns, us, ms, s",
+                default: "that of the format, else cycles under the name delay",
+            },
+            Parameter {
+                name: "directed",
+                about: "whether each edge is one direction of a link",
+                range: "true or false",
+                default: "as the file says; if no edge of it leads back, both directions",
+            },
+            Parameter {
+                name: "part",
+                about: "the largest of several parts that are not linked with each other",
+                range: "largest",
+                default: "refused",
+            },
+            Parameter {
+                name: "ignore",
+                about: "words of the file that are not obeyed, with `:` between them: graph:net.json,ignore=weight:geo*",
+                range: "names, * at their end for any letters",
+                default: "none",
+            },
+            Parameter {
+                name: "modules",
+                about: "of SNDlib: which module of a link without capacity is its rate",
+                range: "first or largest",
+                default: "none: without a rate",
             },
             Parameter {
                 name: "shared",
@@ -89,47 +129,64 @@ const MAX_BYTES: u64 = 1 << 24;
 /// A valid specification, for errors.
 const EXAMPLE: &str = "graph:net.txt,endpoints=4";
 
-/// The network of a text: in DOT or a syntax of another tool if it begins like that, else in lines; `endpoints` where
-/// the specification gives it.
+/// The network of a text, in whatever format it is; `endpoints` where the specification gives it.
 ///
 /// # Errors
 /// Text of another form, and nodes and links that make no network, with their places.
 pub fn network(text: &str, spec: String, endpoints: Option<u32>) -> Result<Switched, SpecError> {
-    described(text, spec, endpoints, false)
+    described(text, spec, &Options { endpoints, ..Options::default() })
 }
 
-/// [`network`], where `is_duplex` says that links of a platform whose directions share a bandwidth are full duplex.
-fn described(text: &str, spec: String, endpoints: Option<u32>, is_duplex: bool) -> Result<Switched, SpecError> {
+/// [`network`], with what the specification says of the reading.
+fn described(text: &str, spec: String, options: &Options) -> Result<Switched, SpecError> {
     // Some editors write a byte order mark first.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    if !is_duplex && is_dot(text) {
-        let text = without_lines_of_a_preprocessor(text);
-        let places = Places::new(&text);
-        return Description::read(&dot::parse(&text)?, &places)?.build(spec, endpoints);
+    if text.chars().all(char::is_whitespace) {
+        let what = format!("`{spec}` has no nodes: nothing in an empty file could hang together");
+        return Err(SpecError::new(ErrorKind::Malformed, what, "write a line `A B` for each link"));
     }
-    let places = Places::new(text);
-    let graph = match formats::reader(text) {
-        _ if formats::simgrid::begins(text) => formats::simgrid::parse(text, &places, is_duplex)?,
-        _ if is_duplex => {
-            let what = format!("shared=duplex in `{spec}`: its links have no policy of sharing");
-            return Err(SpecError::new(ErrorKind::Meaningless, what, "leave it out: it is for platforms of SimGrid"));
-        }
-        Some(read) => read(text, &places)?,
-        None => {
-            formats::check_not_foreign(text, &places)?;
-            list::parse(text, &places)?
+    let format = formats::of(text);
+    let read = match &format.read {
+        Read::As(read) => read,
+        Read::Not(remedy) => {
+            let what = format!("this is {}, which is not read", format.name);
+            return Err(SpecError::new(ErrorKind::Unsupported, what, (*remedy).to_owned()));
         }
     };
-    Description::read(&graph, &places)?.build(spec, endpoints)
+    if options.duplex && !formats::simgrid::begins(text) {
+        let what = format!("shared=duplex in `{spec}`: its links have no policy of sharing");
+        return Err(SpecError::new(ErrorKind::Meaningless, what, "leave it out: it is for platforms of SimGrid"));
+    }
+    let plain;
+    let text = if format.names == formats::Names::Letter && is_dot(text) {
+        plain = without_lines_of_a_preprocessor(text);
+        &plain
+    } else {
+        text
+    };
+    let reading = Reading::new(text, options, format);
+    if format.is_lines && !text.ends_with('\n') {
+        reading.note("the last line has no end: if the file was cut, the rest of it is missing".to_owned());
+    }
+    let named = |refusal: SpecError| {
+        // A list of links is what a text is that nothing tells of another format.
+        if std::ptr::eq(format, &FORMATS[FORMATS.len() - 1]) {
+            refusal
+        } else {
+            refusal.within(format!("{}: ", format.name))
+        }
+    };
+    let graph = read(text, &reading).map_err(named)?;
+    Description::read(&graph, &reading).and_then(|description| description.build(spec, &graph)).map_err(named)
 }
 
 /// True for a text that begins as DOT does.
 fn is_dot(text: &str) -> bool {
-    let code = text.lines().map(|line| line.split("//").next().unwrap_or("").split('#').next().unwrap_or(""));
-    let first = code.flat_map(|line| line.split(|c: char| !c.is_alphanumeric())).find(|word| !word.is_empty());
-    // An object of JSON may begin with a member of this name.
-    let is_json = text.trim_start().starts_with('{');
-    matches!(first, Some("graph" | "digraph" | "strict")) && text.contains('{') && !is_json
+    let head = formats::head(text);
+    let first = head.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or("").to_ascii_lowercase();
+    // GML begins with `graph [`, and an object of JSON may begin with a member of this name.
+    matches!(first.as_str(), "graph" | "digraph" | "strict")
+        && head.split_once(['{', '[']).is_some_and(|(before, _)| head[before.len()..].starts_with('{'))
 }
 
 /// The text with empty lines in place of lines that begin with #, which DOT treats as preprocessor lines. Line numbers
@@ -139,28 +196,23 @@ fn without_lines_of_a_preprocessor(text: &str) -> String {
 }
 
 /// The words of a specification such as `net.txt,endpoints=4`.
-#[derive(Clone, Copy)]
 struct Words<'a> {
     path: &'a str,
-    endpoints: Option<&'a str>,
-    shared: Option<&'a str>,
+    /// Options and their values, the last one first.
+    given: Vec<(&'a str, &'a str)>,
 }
 
 impl<'a> Words<'a> {
     fn new(words: &'a str) -> Self {
-        let mut new = Self { path: words, endpoints: None, shared: None };
+        let mut new = Self { path: words, given: Vec::new() };
         while let Some((path, last)) = new.path.rsplit_once(',') {
             let (name, value) = last.split_once('=').unwrap_or((last, ""));
-            let place = match name {
-                "endpoints" => &mut new.endpoints,
-                "shared" => &mut new.shared,
-                _ => break,
-            };
             // A word that stands twice is no parameter, and then no file has that path.
-            if place.is_some() {
+            if !OPTIONS.contains(&name) || new.given.iter().any(|(known, _)| *known == name) {
                 break;
             }
-            (*place, new.path) = (Some(value), path);
+            new.given.push((name, value));
+            new.path = path;
         }
         new
     }
@@ -188,11 +240,13 @@ pub fn with_file(spec: &str, path: &Path) -> String {
 /// Parses `net.txt,endpoints=4`, and reads the file.
 fn parse(words: &str) -> Result<Switched, SpecError> {
     let spec = format!("graph:{words}");
-    let Words { path, endpoints, shared } = Words::new(words);
-    let endpoints = endpoints.map(|count| number(&spec, count, EXAMPLE)).transpose()?;
-    if let Some(other) = shared.filter(|&shared| shared != "duplex") {
-        let what = format!("shared={other} in `{spec}`");
-        return Err(SpecError::new(ErrorKind::UnknownName, what, "write shared=duplex, or leave it out"));
+    let Words { path, given } = Words::new(words);
+    let mut options = Options::default();
+    for (name, value) in given.into_iter().rev() {
+        match name {
+            "endpoints" => options.endpoints = Some(number(&spec, value, EXAMPLE)?),
+            _ => options.set(&spec, name, value)?,
+        }
     }
     if path.is_empty() {
         return Err(SpecError::new(
@@ -201,7 +255,7 @@ fn parse(words: &str) -> Result<Switched, SpecError> {
             format!("write it as in `{EXAMPLE}`"),
         ));
     }
-    if let Some(endpoints) = endpoints.filter(|&endpoints| endpoints > 254) {
+    if let Some(endpoints) = options.endpoints.filter(|&endpoints| endpoints > 254) {
         let what = format!("{endpoints} endpoints of each switch in `{spec}`");
         return Err(SpecError::new(ErrorKind::OutOfRange, what, "use 0 to 254"));
     }
@@ -216,20 +270,59 @@ fn parse(words: &str) -> Result<Switched, SpecError> {
         && !fs::exists(path).unwrap_or(true)
     {
         check_once(&spec, words)?;
-        return Err(SpecError::unknown("parameter", name, &["endpoints", "shared"]));
+        return Err(SpecError::unknown("parameter", name, &OPTIONS));
     }
     let length = fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();
     if length > MAX_BYTES {
         return Err(unreadable(format!("it has {length} bytes, and at most {MAX_BYTES} are read")));
     }
     // The length is known for regular files only, so what is read is limited too.
-    let mut text = String::new();
-    let read = fs::File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text));
+    let mut bytes = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes));
     read.map_err(|error| unreadable(error.to_string()))?;
-    if text.len() as u64 > MAX_BYTES {
+    if bytes.len() as u64 > MAX_BYTES {
         return Err(unreadable(format!("it does not end within {MAX_BYTES} bytes")));
     }
-    described(&text, spec, endpoints, shared.is_some()).map_err(|refusal| refusal.within(format!("{path}: ")))
+    let text = text_of(bytes)
+        .map_err(|(what, remedy)| SpecError::new(ErrorKind::Unreadable, format!("{path}: {what}"), remedy))?;
+    described(&text, spec, &options).map_err(|refusal| refusal.within(format!("{path}: ")))
+}
+
+/// The text of a file: UTF-8, UTF-16 with its mark, or else Latin-1, as old maps are written.
+///
+/// # Errors
+/// What packed and other binary files are, and what to do.
+fn text_of(bytes: Vec<u8>) -> Result<String, (String, &'static str)> {
+    const PACKED: &[(&[u8], &str, &str)] = &[
+        (b"BZh", "packed with bzip2", "unpack it first: bunzip2 FILE"),
+        (b"\x1f\x8b", "packed with gzip", "unpack it first: gunzip FILE"),
+        (b"\xfd7zXZ", "packed with xz", "unpack it first: unxz FILE"),
+        (b"\x28\xb5\x2f\xfd", "packed with zstd", "unpack it first: unzstd FILE"),
+        (b"PK\x03\x04", "a zip archive", "unpack it first: unzip FILE"),
+    ];
+    if let Some((_, what, remedy)) = PACKED.iter().find(|(begin, ..)| bytes.starts_with(begin)) {
+        return Err(((*what).to_owned(), remedy));
+    }
+    let wide = match bytes.get(..2) {
+        Some(b"\xff\xfe") => Some(u16::from_le_bytes as fn([u8; 2]) -> u16),
+        Some(b"\xfe\xff") => Some(u16::from_be_bytes as fn([u8; 2]) -> u16),
+        _ => None,
+    };
+    if let Some(unit) = wide {
+        let units: Vec<u16> = bytes[2..].as_chunks::<2>().0.iter().map(|&pair| unit(pair)).collect();
+        return String::from_utf16(&units).map_err(|_| ("neither UTF-8 nor UTF-16".to_owned(), "write it as UTF-8"));
+    }
+    // BRITE's model ends with the NUL of its program's text; where control characters are many, this is no text.
+    let controls = bytes.iter().filter(|byte| **byte < 0x20 && !matches!(**byte, b'\t' | b'\n' | b'\r' | 0x0c)).count();
+    if controls > 1 + bytes.len() / 1000 {
+        return Err((
+            "a binary file, and no text of a network".to_owned(),
+            "give a file of a network as text: fsin explain graph",
+        ));
+    }
+    let text = String::from_utf8(bytes);
+    let text = text.unwrap_or_else(|error| error.as_bytes().iter().map(|&byte| char::from(byte)).collect());
+    Ok(if text.contains('\0') { text.replace('\0', " ") } else { text })
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 //! Decision: docs/decisions/0140-one-description-of-a-network.md.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use trgen::NodeId;
@@ -19,9 +19,13 @@ use trgen::catalog::{ErrorKind, SpecError};
 use super::super::links::{Attribute, Delay, Given, Links, Routes, Set};
 use super::super::{Fabric, Link, Switched, check_nodes};
 use super::attribute::{self, refusal, short};
+use super::formats::Names;
 use super::given::{Direction, Kind, OfEdge, OfNode, Written};
+use super::reading::Reading;
 use super::statement::{Edge, End, Graph, Item, Places, Statement, Word};
+use super::understood::{Demands, Understood};
 use super::{MAX_SWITCHES, Unplanned};
+use crate::words::counted;
 
 /// Maximum number of links: more than any valid network has.
 const MAX_LINKS: usize = 1 << 20;
@@ -65,6 +69,7 @@ struct FullLink {
 
 /// The nodes and edges of a description.
 pub(super) struct Description<'a> {
+    reading: &'a Reading<'a>,
     places: &'a Places<'a>,
     nodes: Vec<Node>,
     known: HashMap<String, u32>,
@@ -83,9 +88,10 @@ struct Defaults {
 
 impl<'a> Description<'a> {
     /// Reads the statements of a graph.
-    pub(super) fn read(graph: &Graph<'_>, places: &'a Places<'a>) -> Result<Self, SpecError> {
+    pub(super) fn read(graph: &Graph<'_>, reading: &'a Reading<'a>) -> Result<Self, SpecError> {
         let mut new = Self {
-            places,
+            reading,
+            places: &reading.places,
             nodes: Vec::new(),
             known: HashMap::new(),
             edges: Vec::new(),
@@ -107,7 +113,7 @@ impl<'a> Description<'a> {
                 Statement::Node(name, attributes) => {
                     let node = self.node(name, &defaults) as usize;
                     let mut own = OfNode::default();
-                    own.read(self.places, attributes)?;
+                    own.read(self.reading, attributes)?;
                     let node = &mut self.nodes[node];
                     if let (Some((before, at)), Some((now, again))) = (node.own.endpoints, own.endpoints)
                         && before != now
@@ -121,16 +127,16 @@ impl<'a> Description<'a> {
                 Statement::Edge(edge) => self.edge(edge, &defaults)?,
                 Statement::Defaults(Item::Node, list) => {
                     let mut own = OfNode::default();
-                    own.read(self.places, list)?;
+                    own.read(self.reading, list)?;
                     defaults.node = own.or(defaults.node);
                 }
                 Statement::Defaults(Item::Edge, list) => {
-                    defaults.edge = OfEdge::read(self.places, list)?.or(&defaults.edge);
+                    defaults.edge = OfEdge::read(self.reading, list)?.or(&defaults.edge);
                 }
                 // A graph or subgraph has no attribute that concerns the network.
                 Statement::Defaults(Item::Graph, list) => {
                     for (key, value) in list {
-                        attribute::property(self.places, Item::Graph, key, value)?;
+                        attribute::property(self.reading, Item::Graph, key, value)?;
                     }
                 }
                 Statement::Subgraph(list) => self.statements(list, defaults.clone())?,
@@ -141,7 +147,7 @@ impl<'a> Description<'a> {
 
     /// Reads an edge, which joins each of its ends with the next one.
     fn edge(&mut self, edge: &Edge<'_>, defaults: &Defaults) -> Result<(), SpecError> {
-        let own = OfEdge::read(self.places, &edge.attributes)?;
+        let own = OfEdge::read(self.reading, &edge.attributes)?;
         let all = own.clone().or(&defaults.edge);
         let direction = all.direction.as_ref().map(|given| given.value);
         let (first, second) = (self.sets.len() as u32, self.sets.len() as u32 + 1);
@@ -237,7 +243,8 @@ impl<'a> Description<'a> {
     /// True for a host.
     fn is_host(&self, node: usize) -> bool {
         let Node { name, own, usual, .. } = &self.nodes[node];
-        own.or(*usual).kind.map_or_else(|| name.starts_with('H'), |(kind, _)| kind == Kind::Host)
+        let is_called_so = || self.reading.format.names == Names::Letter && name.starts_with('H');
+        own.or(*usual).kind.map_or_else(is_called_so, |(kind, _)| kind == Kind::Host)
     }
 
     /// True for a network interface.
@@ -246,16 +253,99 @@ impl<'a> Description<'a> {
         own.or(*usual).kind.is_some_and(|(kind, _)| kind == Kind::Nic)
     }
 
+    /// Decides what edges with a direction mean, and leaves out edges from a node to itself.
+    ///
+    /// In files of other tools, `directed` is often how the drawing program was set: where no edge at all leads back, each
+    /// edge is a link both ways. Where each one does, they are the directions of links.
+    fn directions(&mut self) {
+        let before = self.edges.len();
+        self.edges.retain(|edge| edge.ends[0] != edge.ends[1]);
+        let loops = before - self.edges.len();
+        if loops > 0 {
+            let what = counted(loops, "edge from a node to itself is", "edges from a node to itself are");
+            self.reading.note(format!("{what} left out"));
+        }
+        if let Some(is_directed) = self.reading.options.directed {
+            self.edges.iter_mut().for_each(|edge| edge.is_directed = is_directed);
+            return;
+        }
+        // An arrow of DOT or of a list of links was written by hand, or by this program.
+        if self.reading.format.names != Names::Labels {
+            return;
+        }
+        let directed = |edge: &&OneEdge| edge.is_directed;
+        let there: HashSet<[u32; 2]> = self.edges.iter().filter(directed).map(|edge| edge.ends).collect();
+        let leads_back = there.iter().any(|&[from, to]| there.contains(&[to, from]));
+        if !there.is_empty() && !leads_back && self.edges.iter().all(|edge| edge.is_directed) {
+            self.edges.iter_mut().for_each(|edge| edge.is_directed = false);
+            self.reading
+                .note("the graph is directed, and no edge leads back: each is taken for a link both ways".to_owned());
+            self.reading.option("directed=true: an edge is one direction of a link, and needs one that leads back");
+        }
+    }
+
+    /// Leaves out the nodes that are not in the largest part, or refuses a network of several.
+    fn parts(&mut self) -> Result<(), SpecError> {
+        let plain: Vec<(u32, u32)> = self.edges.iter().map(|edge| (edge.ends[0], edge.ends[1])).collect();
+        let parts = parts(self.nodes.len(), &plain);
+        let count = parts.iter().map(|&part| part + 1).max().unwrap_or(0);
+        if count <= 1 {
+            return Ok(());
+        }
+        let mut sizes = vec![0usize; count];
+        parts.iter().for_each(|&part| sizes[part] += 1);
+        if self.reading.options.largest {
+            // The first one of equal size.
+            let largest = (0..count).fold(0, |best, part| if sizes[part] > sizes[best] { part } else { best });
+            let (nodes, edges) = (self.nodes.len(), self.edges.len());
+            let mut numbers = vec![u32::MAX; nodes];
+            let mut kept = Vec::with_capacity(sizes[largest]);
+            for (number, node) in std::mem::take(&mut self.nodes).into_iter().enumerate() {
+                if parts[number] == largest {
+                    numbers[number] = kept.len() as u32;
+                    kept.push(node);
+                }
+            }
+            self.nodes = kept;
+            self.known.retain(|_, number| {
+                *number = numbers[*number as usize];
+                *number != u32::MAX
+            });
+            self.edges.retain_mut(|edge| {
+                edge.ends = edge.ends.map(|end| numbers[end as usize]);
+                edge.ends[0] != u32::MAX
+            });
+            self.reading.note(format!(
+                "the largest of {count} parts: {} of {nodes} nodes, {} of {edges} links",
+                self.nodes.len(),
+                self.edges.len()
+            ));
+            return Ok(());
+        }
+        let smallest = (0..count).fold(0, |best, part| if sizes[part] < sizes[best] { part } else { best });
+        let members = (0..self.nodes.len()).filter(|&node| parts[node] == smallest);
+        let names: Vec<String> =
+            members.clone().take(4).map(|node| format!("`{}`", short(&self.nodes[node].name))).collect();
+        let more = if sizes[smallest] > names.len() { ", ..." } else { "" };
+        let apart = parts.iter().position(|&part| part != parts[0]).unwrap_or(0);
+        let what = format!(
+            "the network does not hang together: no links lead from `{}` to `{}`; it has {count} parts, the smallest of {}: {}{more}",
+            short(&self.nodes[0].name),
+            short(&self.nodes[apart].name),
+            counted(sizes[smallest], "node", "nodes"),
+            names.join(", ")
+        );
+        let remedy =
+            "add links until every node can be reached from every other, or keep the largest part: part=largest";
+        Err(self.refusal(self.nodes[apart].at, what, remedy))
+    }
+
     /// Pairs of edges that make a link, in the order of the first of them.
     fn links(&self) -> Result<Vec<FullLink>, SpecError> {
         let mut open: HashMap<(u32, u32), VecDeque<usize>> = HashMap::new();
         let mut links: Vec<FullLink> = Vec::new();
         for (order, edge) in (0u32..).zip(&self.edges) {
             let [from, to] = edge.ends;
-            if from == to {
-                let what = format!("a link leads from `{}` to itself", short(&self.nodes[from as usize].name));
-                return Err(self.refusal(edge.at as usize, what, "leave it out"));
-            }
             let count = self.sets[edge.all as usize].count();
             if links.len() + count as usize > MAX_LINKS {
                 let what = format!("more than {MAX_LINKS} links");
@@ -285,18 +375,25 @@ impl<'a> Description<'a> {
         let FullLink { ends, at, .. } = links[alone];
         let [from, to] = ends.map(|node| short(&self.nodes[node as usize].name));
         let what = format!("no edge leads back from `{to}` to `{from}`");
-        Err(self.refusal(at as usize, what, "write one edge for each direction of a link"))
+        let remedy =
+            "write one edge for each direction of a link, or take each edge for a link both ways: directed=false";
+        Err(self.refusal(at as usize, what, remedy))
     }
 
     /// The network. `endpoints` is the number of endpoints of a switch that says nothing of its own, where the
     /// specification gives it.
-    pub(super) fn build(mut self, spec: String, endpoints: Option<u32>) -> Result<Switched, SpecError> {
+    pub(super) fn build(mut self, spec: String, graph: &Graph<'_>) -> Result<Switched, SpecError> {
+        let endpoints = self.reading.options.endpoints;
         if self.nodes.is_empty() {
-            let what = format!("`{spec}` has no switches");
+            let what =
+                format!("`{spec}` has no switches and no hosts that links could join: nothing could hang together");
             return Err(SpecError::new(ErrorKind::Malformed, what, "write a line `A B` for each link"));
         }
+        self.directions();
+        self.parts()?;
         let mut full = self.links()?;
         self.check(&full)?;
+        let (of_file, cables) = (self.nodes.len(), full.len());
         self.add_nics(&mut full)?;
         let hosts = (0..self.nodes.len()).filter(|&node| self.is_host(node)).count();
         let switches = self.nodes.len() - hosts;
@@ -343,10 +440,125 @@ impl<'a> Description<'a> {
                 link.ends.map(|(node, place)| (NodeId(node), network.fabric.port(NodeId(node), place as usize)))
             })
             .collect();
+        let understood = self.understood(graph, of_file, cables, &numbers, &own)?;
         if !dead.is_empty() {
             network = network.without(&dead)?;
         }
+        network.platform.clone_from(&graph.platform);
+        network.understood = Some(Arc::new(understood));
         Ok(network)
+    }
+
+    /// What has been understood. `numbers` are those of nodes in the network, `own` the endpoints of each.
+    fn understood(
+        &self,
+        graph: &Graph<'_>,
+        of_file: usize,
+        links: usize,
+        numbers: &[u32],
+        own: &[u32],
+    ) -> Result<Understood, SpecError> {
+        let hosts = (0..of_file).filter(|&node| self.is_host(node)).count();
+        let stated = self.nodes[..of_file].iter().any(|node| node.own.or(node.usual).kind.is_some());
+        let silent = (0..of_file).filter(|&node| own[node] == 0 && !self.is_nic(node)).count();
+        let why = match (self.reading.format.names, hosts) {
+            (Names::Stated, _) => "as the format says",
+            (Names::Labels, 0) => "none is called so by an attribute: each node is a switch with its endpoints",
+            (_, 0) => "none begins with H: each node is a switch with its endpoints",
+            (Names::Labels, _) => "kind or type of a node",
+            (Names::Letter, _) if stated => "names that begin with H, and kind",
+            (Names::Letter, _) => "names that begin with H",
+        };
+        if self.reading.format.names == Names::Letter && hosts > 0 && !stated && silent > 0 {
+            self.reading.note(format!(
+                "names that begin with H are hosts, and {} no endpoint: say `NAME endpoints 1` or kind=switch if that is not meant",
+                counted(silent, "switch has", "switches have")
+            ));
+        }
+        let rated = self.edges.iter().filter(|edge| self.sets[edge.all as usize].rate.is_some()).count();
+        if rated > 0 && rated < self.edges.len() {
+            self.reading.note(format!(
+                "{} of {} edges have a rate, and the others that of the settings",
+                rated,
+                self.edges.len()
+            ));
+        }
+        let demands = self.demands(graph, numbers, own)?;
+        let noted = self.reading.noted();
+        let mut numbered = None;
+        if graph.is_numbered {
+            let mut endpoints = vec![None; of_file];
+            for (name, &node) in &self.known {
+                if let (Ok(number), true) = (name.parse::<usize>(), self.is_host(node as usize))
+                    && let Some(place) = endpoints.get_mut(number)
+                {
+                    *place = Some(numbers[node as usize]);
+                }
+            }
+            numbered = Some(endpoints);
+        }
+        Ok(Understood {
+            format: self.reading.format.name,
+            hosts: format!("{hosts}: {why}"),
+            switches: of_file - hosts - (0..of_file).filter(|&node| self.is_nic(node)).count(),
+            links,
+            units: noted.units,
+            decoration: noted.decoration,
+            notes: noted.notes,
+            options: noted.choices,
+            demands,
+            numbers: numbered,
+        })
+    }
+
+    /// The traffic of the graph, by endpoints; that of a node without an endpoint is refused.
+    fn demands(&self, graph: &Graph<'_>, numbers: &[u32], own: &[u32]) -> Result<Option<Demands>, SpecError> {
+        if graph.demands.is_empty() {
+            return Ok(None);
+        }
+        // The first endpoint of a switch.
+        let mut first = vec![None; self.nodes.len()];
+        let mut endpoint = 0;
+        for (node, &count) in own.iter().enumerate() {
+            first[node] = (count > 0).then_some(if self.is_host(node) { numbers[node] } else { endpoint });
+            endpoint += count;
+        }
+        let mut pairs: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+        let mut to_itself = 0;
+        for (source, destination, value) in &graph.demands {
+            // In a part that is left out.
+            let (Some(&from), Some(&to)) = (self.known.get(&*source.text), self.known.get(&*destination.text)) else {
+                continue;
+            };
+            let [from, to] = [from, to].map(|node| first[node as usize]);
+            let (Some(from), Some(to)) = (from, to) else {
+                let what = format!(
+                    "a demand from `{}` to `{}`, of which one has no endpoint",
+                    short(&source.text),
+                    short(&destination.text)
+                );
+                return Err(refusal(
+                    self.places,
+                    source.at,
+                    ErrorKind::Conflict,
+                    what,
+                    "give every switch an endpoint: endpoints=1",
+                ));
+            };
+            if from == to {
+                to_itself += 1;
+                continue;
+            }
+            *pairs.entry((from, to)).or_default() += value;
+        }
+        if to_itself > 0 {
+            self.reading.note(format!(
+                "{} left out",
+                counted(to_itself, "demand of a node to itself is", "demands of nodes to themselves are")
+            ));
+        }
+        let pairs = pairs.into_iter().map(|((from, to), value)| (from, to, value)).collect();
+        Ok(Some(Demands { count: graph.demands.len(), pairs, unit: graph.demand_unit }))
     }
 
     /// \[endpoints\] By node: its endpoints; a host is one.
@@ -449,16 +661,6 @@ impl<'a> Description<'a> {
         if links.is_empty() && self.is_host(0) {
             let what = format!("host `{}` has no link", short(&self.nodes[0].name));
             return Err(self.refusal(self.nodes[0].at, what, "link it to a switch"));
-        }
-        let plain: Vec<(u32, u32)> = links.iter().map(|link| (link.ends[0], link.ends[1])).collect();
-        if let Some(apart) = unreached(self.nodes.len(), &plain) {
-            let (apart, first) = (&self.nodes[apart], &self.nodes[0]);
-            let what = format!(
-                "the network does not hang together: no links lead from `{}` to `{}`",
-                short(&first.name),
-                short(&apart.name)
-            );
-            return Err(self.refusal(apart.at, what, "add links until every node can be reached from every other"));
         }
         Ok(())
     }
@@ -570,6 +772,34 @@ fn statement_at(statement: &Statement<'_>) -> usize {
         Statement::Defaults(_, list) => list.first().map_or(0, |(key, _)| key.at),
         Statement::Subgraph(list) => list.first().map_or(0, statement_at),
     }
+}
+
+/// By node: the number of its part, in the order of their first nodes.
+fn parts(nodes: usize, links: &[(u32, u32)]) -> Vec<usize> {
+    let mut parents: Vec<u32> = (0..nodes as u32).collect();
+    let root = |parents: &mut Vec<u32>, node: u32| {
+        let mut here = node;
+        while parents[here as usize] != here {
+            parents[here as usize] = parents[parents[here as usize] as usize];
+            here = parents[here as usize];
+        }
+        here
+    };
+    for &(one, other) in links {
+        let (one, other) = (root(&mut parents, one), root(&mut parents, other));
+        parents[one.max(other) as usize] = one.min(other);
+    }
+    let (mut numbers, mut count) = (vec![usize::MAX; nodes], 0);
+    let mut of = Vec::with_capacity(nodes);
+    for node in 0..nodes as u32 {
+        let root = root(&mut parents, node) as usize;
+        if numbers[root] == usize::MAX {
+            numbers[root] = count;
+            count += 1;
+        }
+        of.push(numbers[root]);
+    }
+    of
 }
 
 /// The first node that is unreachable from node 0, if there is one.

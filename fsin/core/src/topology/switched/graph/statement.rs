@@ -2,8 +2,12 @@
 //! [`super::network`] alone gives a meaning.
 
 use std::borrow::Cow;
+use std::sync::Arc;
+
+use trgen::catalog::SpecError;
 
 use super::super::links::Place;
+use super::super::platform::Routes;
 
 /// A word of the text.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -16,12 +20,23 @@ pub(super) struct Word<'a> {
 /// Names and values in their order.
 pub(super) type Attributes<'a> = Vec<(Word<'a>, Word<'a>)>;
 
+/// Traffic: source, destination, and a value of 0 or more.
+pub(super) type Demand<'a> = (Word<'a>, Word<'a>, f64);
+
 /// A description.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Graph<'a> {
     /// True if at most one edge may join two nodes.
     pub(super) is_strict: bool,
     pub(super) statements: Vec<Statement<'a>>,
+    /// Traffic beside the network: names of source and destination, and the value.
+    pub(super) demands: Vec<Demand<'a>>,
+    /// \[b/s\] What a demand of 1 stands for; `None` if the text does not say.
+    pub(super) demand_unit: Option<f64>,
+    /// Routes that are stated link by link, and why no graph has them, if none has.
+    pub(super) platform: Option<(Arc<dyn Routes>, Option<SpecError>)>,
+    /// True if names are numbers by which lists of flows name nodes.
+    pub(super) is_numbered: bool,
 }
 
 /// A statement of a graph.

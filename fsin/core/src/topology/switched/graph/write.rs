@@ -1,6 +1,7 @@
 //! Descriptions in other syntaxes, from the statements of the DOT that [`dot`](crate::topology::dot) writes, so that
 //! what is said of a network stands in one place.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
@@ -56,6 +57,12 @@ fn kept<'a>(attributes: &'a Attributes<'_>) -> impl Iterator<Item = (&'a str, &'
     attributes.iter().map(|(key, value)| (&*key.text, &*value.text)).filter(|(key, _)| KEPT.contains(key))
 }
 
+/// True for a host: in DOT a name that begins with H says so, and in other syntaxes it does not.
+fn is_host(name: &str, attributes: &Attributes<'_>) -> bool {
+    let kind = attributes.iter().find(|(key, _)| key.text == "kind");
+    kind.map_or_else(|| name.starts_with('H'), |(_, kind)| kind.text == "host")
+}
+
 /// The error of something that a syntax cannot state.
 fn unwritable(what: String) -> SpecError {
     SpecError::new(ErrorKind::Unsupported, what, "write it as dot or node-link")
@@ -94,10 +101,13 @@ fn list(nodes: &[(&str, &Attributes<'_>)], edges: &[([&str; 2], bool, &Attribute
 
 /// Links as rows.
 fn csv(nodes: &[(&str, &Attributes<'_>)], edges: &[([&str; 2], bool, &Attributes<'_>)]) -> Result<String, SpecError> {
-    let has_hosts = nodes.iter().any(|(name, _)| name.starts_with('H'));
+    let hosts: HashSet<&str> =
+        nodes.iter().filter(|(name, attributes)| is_host(name, attributes)).map(|&(name, _)| name).collect();
     for (name, attributes) in nodes {
-        let usual = if has_hosts { "0" } else { "1" };
-        if let Some((key, value)) = kept(attributes).find(|&(key, value)| (key, value) != ("endpoints", usual)) {
+        let usual = if hosts.is_empty() { "1" } else { "0" };
+        let is_said =
+            |&(key, value): &(&str, &str)| (key, value) == ("endpoints", usual) || (key == "kind" && value != "nic");
+        if let Some((key, value)) = kept(attributes).find(|pair| !is_said(pair)) {
             return Err(unwritable(format!("{key}={value} of node `{}`: CSV has links alone", name.escape_debug())));
         }
     }
@@ -108,11 +118,16 @@ fn csv(nodes: &[(&str, &Attributes<'_>)], edges: &[([&str; 2], bool, &Attributes
         .collect();
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     let failed = |error: ::csv::Error| unwritable(error.to_string());
-    writer.write_record(["source", "target", "directed"].into_iter().chain(columns.iter().copied())).map_err(failed)?;
+    let kinds: &[&str] = if hosts.is_empty() { &[] } else { &["source_kind", "target_kind"] };
+    let names = ["source", "target", "directed"].into_iter().chain(kinds.iter().copied());
+    writer.write_record(names.chain(columns.iter().copied())).map_err(failed)?;
     for ([one, other], is_directed, attributes) in edges {
         let value = |key: &&str| kept(attributes).find(|(own, _)| own == key).map_or("", |(_, value)| value);
         let directed = if *is_directed { "true" } else { "false" };
-        writer.write_record([one, other, directed].into_iter().chain(columns.iter().map(value))).map_err(failed)?;
+        let kind = |end: &&str| if hosts.contains(*end) { "host" } else { "" };
+        let kinds = [one, other].into_iter().map(kind).take(kinds.len());
+        let ends = [*one, *other, directed].into_iter().chain(kinds);
+        writer.write_record(ends.chain(columns.iter().map(value))).map_err(failed)?;
     }
     let bytes = writer.into_inner().map_err(|error| unwritable(error.to_string()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -126,6 +141,9 @@ fn node_link(nodes: &[(&str, &Attributes<'_>)], edges: &[([&str; 2], bool, &Attr
     };
     let node = |(name, attributes): &(&str, &Attributes<'_>)| {
         let mut node = object(attributes);
+        if is_host(name, attributes) {
+            node.insert("kind".to_owned(), json!("host"));
+        }
         node.insert("id".to_owned(), json!(name));
         Value::Object(node)
     };

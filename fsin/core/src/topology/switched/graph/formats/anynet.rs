@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use trgen::catalog::{ErrorKind, SpecError};
 
 use super::super::attribute::refusal;
-use super::super::statement::{Graph, Places, Word};
+use super::super::reading::Reading;
+use super::super::statement::{Graph, Word};
 use super::lines::{number, words};
 use super::{Builder, implied, malformed, word};
 
@@ -41,7 +42,8 @@ pub(super) fn begins(text: &str) -> bool {
 }
 
 /// The statements of a file.
-pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>, SpecError> {
+pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
+    let places = &of.places;
     // By both ends: where the line names it, and the latency that it states.
     let mut named: BTreeMap<[Item; 2], (usize, Option<u32>)> = BTreeMap::new();
     let mut items: BTreeMap<Item, usize> = BTreeMap::new();
@@ -74,12 +76,7 @@ pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>,
     }
     let mut builder = Builder::default();
     for (&item, &at) in &items {
-        let kind = if matches!(item, Item::Router(_)) { "switch" } else { "host" };
-        let mut attributes = vec![implied("kind", kind, at)];
-        if kind == "switch" {
-            attributes.push(implied("endpoints", "0", at));
-        }
-        builder.node(word(item.name(), at), attributes);
+        builder.declare(word(item.name(), at), matches!(item, Item::Node(_)));
     }
     for (&[from, to], &(at, latency)) in &named {
         let back = named.get(&[to, from]);

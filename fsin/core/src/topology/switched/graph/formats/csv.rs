@@ -1,16 +1,20 @@
 //! Lists of links with commas between their values, and a line with the names of the columns above them.
 //!
 //! Two columns name the ends of a link (`source` and `target`, also `from` and `to`, `src` and `dst`, `u` and `v`), and
-//! each further column is an attribute of links; an empty value gives none. A column `directed` says for each row
+//! each further column is an attribute of links; an empty value gives none. Columns `source_kind` and `target_kind` say
+//! `host` or `switch` of the ends. A column `directed` says for each row
 //! whether it is one direction of a link; so does `Type` of Gephi, whose `Id` and `Label` are left out. Semicolons or
 //! tabs may stand for the commas.
+
+use std::collections::HashMap;
 
 use csv::{Position, ReaderBuilder, StringRecord};
 use trgen::catalog::{ErrorKind, SpecError};
 
 use super::super::attribute::{refusal, short};
+use super::super::reading::Reading;
 use super::super::statement::{Graph, Places, Word};
-use super::{Builder, malformed, word};
+use super::{Builder, malformed, speeds, word};
 
 const FORM: &str = "begin with the names of the columns, as in `source,target,rate,delay`, and write a line for each link, as in \
                     `s1,s2,10Gb/s,4us`";
@@ -40,12 +44,14 @@ fn separator(text: &str) -> Option<u8> {
 }
 
 /// The statements of a list.
-pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>, SpecError> {
+pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
+    let places = &of.places;
     let mut reader = ReaderBuilder::new();
     reader.has_headers(false).comment(Some(b'#')).trim(csv::Trim::All).delimiter(separator(text).unwrap_or(b','));
     let mut reader = reader.from_reader(text.as_bytes());
     let mut columns: Option<Header<'a>> = None;
     let mut builder = Builder::default();
+    let mut kinds: HashMap<String, String> = HashMap::new();
     let mut record = StringRecord::new();
     loop {
         let more = reader.read_record(&mut record).map_err(|error| {
@@ -83,12 +89,26 @@ pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>,
                 }
             },
         };
-        let is_remark =
-            |column: usize| ["id", "label"].iter().any(|name| names[column].text.eq_ignore_ascii_case(name));
+        for (end, name) in ["source_kind", "target_kind"].iter().enumerate() {
+            let column = names.iter().position(|column| column.text.replace('-', "_").eq_ignore_ascii_case(name));
+            let Some(column) = column.filter(|&column| !fields[column].text.is_empty()) else { continue };
+            let node = value(ends[end]);
+            if kinds
+                .insert(node.text.to_string(), fields[column].text.to_string())
+                .is_none_or(|before| before != *fields[column].text)
+            {
+                builder.node(node, vec![(word("kind", fields[column].at), value(column))]);
+            }
+        }
+        let is_remark = |column: usize| {
+            ["id", "label", "source_kind", "target_kind", "source-kind", "target-kind"]
+                .iter()
+                .any(|name| names[column].text.eq_ignore_ascii_case(name))
+        };
         let is_attribute = |column: &usize| !ends.contains(column) && Some(*column) != *directed && !is_remark(*column);
         let attributes = (0..names.len()).filter(is_attribute).filter(|&column| !fields[column].text.is_empty());
         let attributes = attributes.map(|column| (word(names[column].text.clone(), fields[column].at), value(column)));
-        builder.edge([value(ends[0]), value(ends[1])], is_directed, attributes.collect());
+        builder.edge([value(ends[0]), value(ends[1])], is_directed, speeds::plain(attributes.collect(), of));
     }
     Ok(builder.graph())
 }

@@ -6,8 +6,9 @@ use std::borrow::Cow;
 use trgen::catalog::SpecError;
 
 use super::super::attribute::short;
+use super::super::reading::Reading;
 use super::super::statement::{Attributes, Graph, Places};
-use super::{Builder, malformed, word};
+use super::{Builder, malformed, speeds, word};
 
 const FORM: &str = "write a line for each link, as networkx does: `s1 s2 {'rate': '10Gb/s', 'delay': '4us'}`";
 
@@ -19,7 +20,8 @@ pub(super) fn begins(text: &str) -> bool {
 }
 
 /// The statements of a list.
-pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>, SpecError> {
+pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
+    let places = &of.places;
     let mut builder = Builder::default();
     let mut begin = 0;
     for line in text.split_inclusive('\n') {
@@ -31,7 +33,7 @@ pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>,
                 return Err(malformed(places, begin, "two nodes and a dictionary are a link", FORM));
             };
             let attributes = Dictionary { text: code, at: open, begin, places }.parse()?;
-            builder.edge([one, other], false, attributes);
+            builder.edge([one, other], false, speeds::plain(attributes, of));
         }
         begin += line.len();
     }

@@ -1,15 +1,16 @@
 //! GML: `graph [ node [ id 0 label "a" ] edge [ source 0 target 1 ] ]`.
 //!
-//! Nodes are called by their labels if every node has one of its own, else by their numbers. Format: Himsolt, GML: a
+//! Nodes are called by their labels; where two have the same one, their numbers are part of their names. Format: Himsolt, GML: a
 //! portable graph file format, Passau 1997.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use trgen::catalog::SpecError;
 
 use super::super::attribute::short;
+use super::super::reading::Reading;
 use super::super::statement::{Attributes, Graph, Places, Word};
-use super::{Builder, malformed, word, zoo};
+use super::{Builder, malformed, speeds, word};
 
 const FORM: &str = "write `graph [ node [ id 0 label \"s1\" ] node [ id 1 label \"s2\" ] edge [ source 0 target 1 rate \"10Gb/s\" ] ]`";
 
@@ -26,6 +27,11 @@ pub(super) fn begins(text: &str) -> bool {
     })
 }
 
+/// True for GML of TopoHub, which signs with statistics of the graph.
+pub(super) fn is_topohub(text: &str) -> bool {
+    begins(text) && text.contains("stats [") && text.contains("avg_degree")
+}
+
 /// A value of a key.
 enum Value<'a> {
     Text(Word<'a>),
@@ -33,7 +39,8 @@ enum Value<'a> {
 }
 
 /// The statements of a graph.
-pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>, SpecError> {
+pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
+    let places = &of.places;
     let mut reader = Reader { text, at: 0, places };
     let top = reader.list(DEPTH, false)?;
     let graph = top.into_iter().find_map(|(key, value)| match value {
@@ -41,7 +48,6 @@ pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>,
         _ => None,
     });
     let graph = graph.ok_or_else(|| malformed(places, 0, "no `graph [ ... ]`", FORM))?;
-    let zoo = zoo::Zoo::of(text);
     let mut is_directed = false;
     let (mut nodes, mut edges) = (Vec::new(), Vec::new());
     for (key, value) in graph {
@@ -56,24 +62,36 @@ pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>,
     let mut known: HashMap<String, Word<'a>> = HashMap::new();
     let mut declared = Vec::new();
     for (at, list) in nodes {
-        let mut attributes = plain(list, places)?;
+        let mut attributes = plain(list, of);
         let number =
             take(&mut attributes, "id").ok_or_else(|| malformed(places, at.at, "a node without its id", FORM))?;
         let label = take(&mut attributes, "label").filter(|label| !label.text.is_empty());
-        declared.push((number, label, zoo.node(attributes)));
+        declared.push((number, label, attributes));
     }
-    let labels: HashSet<&str> = declared.iter().filter_map(|(_, label, _)| Some(&*label.as_ref()?.text)).collect();
-    let are_names = labels.len() == declared.len();
+    let mut labels: HashMap<String, usize> = HashMap::new();
+    for (_, label, _) in &declared {
+        *labels.entry(label.as_ref().map_or_else(String::new, |label| label.text.to_string())).or_default() += 1;
+    }
+    let several = labels.values().filter(|&&count| count > 1).count();
+    if several > 0 {
+        of.note(format!("labels of nodes repeat ({several}): there the id is part of the name"));
+    }
     let mut builder = Builder::default();
     for (number, label, attributes) in declared {
-        let name = label.filter(|_| are_names).unwrap_or_else(|| number.clone());
+        let name = match label {
+            None => number.clone(),
+            Some(label) if labels.get(&*label.text).is_some_and(|&count| count > 1) => {
+                word(format!("{} ({})", label.text, number.text), label.at)
+            }
+            Some(label) => label,
+        };
         if known.insert(number.text.to_string(), name.clone()).is_some() {
             return Err(malformed(places, number.at, format!("node {} stands twice", short(&number.text)), FORM));
         }
         builder.node(name, attributes);
     }
     for (at, list) in edges {
-        let mut attributes = plain(list, places)?;
+        let mut attributes = plain(list, of);
         let mut end = |name: &str| {
             let number = take(&mut attributes, name);
             let number = number.ok_or_else(|| malformed(places, at.at, format!("an edge without its {name}"), FORM))?;
@@ -83,7 +101,8 @@ pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>,
         };
         let ends = [end("source")?, end("target")?];
         take(&mut attributes, "key");
-        builder.edge(ends, is_directed, zoo.edge(attributes));
+        take(&mut attributes, "id");
+        builder.edge(ends, is_directed, speeds::plain(attributes, of));
     }
     Ok(builder.graph())
 }
@@ -94,20 +113,16 @@ fn take<'a>(attributes: &mut Attributes<'a>, name: &str) -> Option<Word<'a>> {
     Some(attributes.remove(at).1)
 }
 
-/// The attributes of a node or edge. Lists, such as `graphics [ ... ]`, describe a drawing.
-fn plain<'a>(list: Vec<(Word<'a>, Value<'a>)>, places: &Places<'_>) -> Result<Attributes<'a>, SpecError> {
+/// The attributes of a node or edge. Lists, such as `graphics [ ... ]`, say nothing of a network.
+fn plain<'a>(list: Vec<(Word<'a>, Value<'a>)>, of: &Reading<'_>) -> Attributes<'a> {
     let mut attributes = Vec::new();
     for (key, value) in list {
         match value {
             Value::Text(value) => attributes.push((key, value)),
-            Value::List(_) if matches!(&*key.text, "graphics" | "LabelGraphics" | "labelgraphics") => {}
-            Value::List(_) => {
-                let what = format!("`{}` is a list, and no attribute of the network is one", short(&key.text));
-                return Err(malformed(places, key.at, what, FORM));
-            }
+            Value::List(_) => of.decorated(&key.text),
         }
     }
-    Ok(attributes)
+    attributes
 }
 
 /// Reads keys and values.

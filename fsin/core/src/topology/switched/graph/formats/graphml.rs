@@ -9,8 +9,9 @@ use roxmltree::{Document, Node};
 use trgen::catalog::{ErrorKind, SpecError};
 
 use super::super::attribute::{refusal, short};
+use super::super::reading::Reading;
 use super::super::statement::{Attributes, Graph, Places};
-use super::{Builder, malformed, word, zoo};
+use super::{Builder, malformed, speeds, word};
 
 const FORM: &str = "write what networkx.write_graphml gives: <graphml>, a <key> for each attribute, <graph edgedefault=\"undirected\"> \
                     with <node id=\"s1\"/> and <edge source=\"s1\" target=\"s2\"> and <data key=\"d0\">";
@@ -115,7 +116,8 @@ struct Key {
 }
 
 /// The statements of a document.
-pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>, SpecError> {
+pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
+    let places = &of.places;
     let document = document(text, places)?;
     let root = document.root_element();
     let elements = |of: Node<'_, '_>, name: &'static str| {
@@ -145,7 +147,6 @@ pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>,
             return Err(malformed(places, graph.range().start, what, "write directed or undirected"));
         }
     };
-    let zoo = zoo::Zoo::of(text);
     let attributes = |of: Node<'_, '_>, kind: &str| -> Result<Attributes<'a>, SpecError> {
         let mut given: Attributes<'a> = Vec::new();
         for child in of.children().filter(Node::is_element) {
@@ -189,7 +190,7 @@ pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>,
             "node" => {
                 let id = child.attribute("id").ok_or_else(|| malformed(places, at, "a node without its id", FORM))?;
                 known.insert(id.to_owned());
-                builder.node(word(id.to_owned(), at), zoo.node(attributes(child, "node")?));
+                builder.node(word(id.to_owned(), at), attributes(child, "node")?);
             }
             "edge" => edges.push(child.id()),
             "data" => {}
@@ -211,7 +212,7 @@ pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>,
             Err(malformed(places, at, format!("an edge names `{}`, which is no node", short(node)), FORM))
         };
         let is_directed = edge.attribute("directed").map_or(directed, |given| given == "true");
-        builder.edge([end("source")?, end("target")?], is_directed, zoo.edge(attributes(edge, "edge")?));
+        builder.edge([end("source")?, end("target")?], is_directed, speeds::plain(attributes(edge, "edge")?, of));
     }
     Ok(builder.graph())
 }

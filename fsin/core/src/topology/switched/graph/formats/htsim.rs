@@ -1,7 +1,8 @@
 //! Topology files of htsim: `Nodes N`, `Tiers T`, `Podsize P`, then the keys of each tier.
 //!
 //! Keys of a tier, after `Tier i`: `Downlink_speed_Gbps`, `Radix_Up`, `Radix_Down`, `Downlink_Latency_ns`, `Bundle`
-//! (parallel links to each switch below), `Oversubscribed`. They describe a fat tree of two or three tiers: switches of
+//! (parallel links to each switch below), `Oversubscribed`, which follows from the others, and `Switch_Latency_ns`, which
+//! the links that leave a switch have on top of their own. They describe a fat tree of two or three tiers: switches of
 //! tier 0 have `Radix_Down` hosts, and the switches of a pod of `Podsize` hosts are linked with those of tier 1 of the
 //! same pod; with three tiers, the i-th switches of tier 1 of all pods share the i-th group of switches of tier 2. With
 //! two tiers there is one pod.
@@ -11,6 +12,7 @@ use std::collections::BTreeMap;
 use trgen::catalog::{ErrorKind, SpecError};
 
 use super::super::attribute::{refusal, short};
+use super::super::reading::Reading;
 use super::super::statement::{Attributes, Graph, Places, Word};
 use super::lines::{number, words};
 use super::{Builder, implied, malformed, word};
@@ -20,16 +22,31 @@ const FORM: &str = "write `Nodes 16`, `Tiers 3`, `Podsize 4`, and for each tier 
 
 /// Keys of the file, and keys of a tier.
 const KEYS: [&str; 3] = ["nodes", "tiers", "podsize"];
-const OF_TIERS: [&str; 6] =
-    ["downlink_speed_gbps", "radix_up", "radix_down", "downlink_latency_ns", "bundle", "oversubscribed"];
+const OF_TIERS: [&str; 9] = [
+    "downlink_speed_gbps",
+    "radix_up",
+    "radix_down",
+    "downlink_latency_ns",
+    "switch_latency_ns",
+    "bundle",
+    "oversubscribed",
+    "queue_up",
+    "queue_down",
+];
 
-/// True for a text whose first lines are `Nodes N` and `Tiers T`.
+/// True for a text whose first lines are `Nodes N` and `Tiers T`, in either order, or with `Podsize P` between them.
 pub(super) fn begins(text: &str) -> bool {
-    let lines = words(text);
-    let is = |line: Option<&Vec<Word<'_>>>, key: &str| {
-        line.is_some_and(|line| matches!(&line[..], [name, value] if name.text.eq_ignore_ascii_case(key) && value.text.parse::<u32>().is_ok()))
+    let lines = words(text.get(..text.len().min(1 << 12)).unwrap_or(text));
+    let of = |line: &[Word<'_>]| match line {
+        [name, value] => KEYS
+            .iter()
+            .position(|key| name.text.eq_ignore_ascii_case(key))
+            .filter(|_| value.text.parse::<u64>().is_ok()),
+        _ => None,
     };
-    is(lines.first(), "Nodes") && is(lines.get(1), "Tiers")
+    let found: Vec<Option<usize>> = lines.iter().take(3).map(|line| of(line)).collect();
+    // Nodes and tiers.
+    found.first().is_some_and(Option::is_some) && found.contains(&Some(0)) && found.contains(&Some(1))
 }
 
 /// By key: its value and place.
@@ -42,14 +59,22 @@ struct Tier {
     down: usize,
     /// \[links\] Between a switch and one below.
     bundle: usize,
-    /// What the links down are.
+    /// The rate of the links down, and their delay \[ns\].
     speed: String,
-    latency: String,
+    latency: f64,
+    /// \[ns\] What a switch adds to the delay of each link that leaves it.
+    crossing: f64,
+    /// \[bytes\] Offset of the number of links up, and of the tier.
+    radix_at: usize,
     at: usize,
 }
 
+/// Maximum number of switches of a tier, and of links between two.
+const MOST: usize = 1 << 20;
+
 /// The statements of a file.
-pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>, SpecError> {
+pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
+    let places = &of.places;
     let (mut of_file, mut of_tiers): (Values<'a>, Vec<(usize, Values<'a>)>) = (Values::new(), Vec::new());
     for line in words(text) {
         let [key, value] = &line[..] else { return Err(malformed(places, line[0].at, "a key and its value", FORM)) };
@@ -71,6 +96,15 @@ pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>,
             let what = format!("`{}` is not known here", short(&key.text));
             let remedy = trgen::catalog::suggestion(&name, known);
             return Err(refusal(places, key.at, ErrorKind::UnknownName, what, remedy));
+        }
+        if of.options.ignores(&key.text) {
+            of.decorated(&key.text);
+            continue;
+        }
+        if name.starts_with("queue") && value.text.parse() != Ok(0.0) {
+            let what = format!("{} {} of a tier: buffers of switches in bytes", short(&key.text), short(&value.text));
+            let remedy = "say it as a setting of the run, and read the file with ignore=queue*";
+            return Err(refusal(places, key.at, ErrorKind::Unsupported, what, remedy));
         }
         if values.insert(name, value.clone()).is_some() {
             return Err(refusal(
@@ -112,26 +146,48 @@ pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>,
             middle.down, leaf.up, middle.bundle
         ),
     )?;
+    // What is linked above is as large as the file says, and no memory is taken before that is known to be possible.
+    let top = tiers.get(2).map_or(0, |top| middles.saturating_mul(middle.up / top.bundle));
+    let links = [
+        pods.saturating_mul(leaves).saturating_mul(middles),
+        pods.saturating_mul(middles).saturating_mul(if top > 0 { middle.up } else { 0 }),
+    ];
+    let switches = [pods.saturating_mul(leaves), pods.saturating_mul(middles), top];
+    if links.iter().chain(&switches).any(|&count| count > MOST) {
+        let at = if links[1].max(top) > MOST { middle.radix_at } else { leaf.radix_at };
+        let what = format!(
+            "{} switches and more links than a network has",
+            switches.iter().fold(0, |sum: usize, &count| sum.saturating_add(count))
+        );
+        return Err(refusal(places, at, ErrorKind::TooLarge, what, "use smaller numbers of links"));
+    }
+    of.unit("rates in Gb/s, delays in ns (htsim)".to_owned());
     let mut builder = Builder::default();
-    let declare = |builder: &mut Builder<'a>, name: String, kind: &'static str| {
-        let mut attributes = vec![implied("kind", kind, at)];
-        if kind == "switch" {
-            attributes.push(implied("endpoints", "0", at));
-        }
-        builder.node(word(name, at), attributes);
-    };
-    (0..hosts).for_each(|host| declare(&mut builder, format!("host{host}"), "host"));
+    (0..hosts).for_each(|host| builder.declare(word(format!("host{host}"), at), true));
     let names = |tier: usize, count: usize| (0..count).map(move |number| format!("tier{tier}.{number}"));
-    names(0, pods * leaves).chain(names(1, pods * middles)).for_each(|name| declare(&mut builder, name, "switch"));
+    names(0, pods * leaves).chain(names(1, pods * middles)).for_each(|name| builder.declare(word(name, at), false));
     let link = |builder: &mut Builder<'a>, below: String, (tier, above): (usize, usize)| {
         let of = &tiers[tier];
-        let above = format!("tier{tier}.{above}");
-        let mut attributes: Attributes<'a> =
-            vec![implied("rate", of.speed.clone(), of.at), implied("delay", of.latency.clone(), of.at)];
-        if of.bundle > 1 {
-            attributes.push(implied("count", of.bundle.to_string(), of.at));
+        let above = word(format!("tier{tier}.{above}"), of.at);
+        let below = word(below, of.at);
+        let attributes = |crossing: f64| {
+            let mut attributes: Attributes<'a> = vec![
+                implied("rate", of.speed.clone(), of.at),
+                implied("delay", format!("{}ns", of.latency + crossing), of.at),
+            ];
+            if of.bundle > 1 {
+                attributes.push(implied("count", of.bundle.to_string(), of.at));
+            }
+            attributes
+        };
+        // A host adds nothing to what leaves it.
+        let (up, down) = (tier.checked_sub(1).map_or(0.0, |below| tiers[below].crossing), of.crossing);
+        if up == down {
+            builder.edge([below, above], false, attributes(up));
+        } else {
+            builder.edge([below.clone(), above.clone()], true, attributes(up));
+            builder.edge([above, below], true, attributes(down));
         }
-        builder.edge([word(below, of.at), word(above, of.at)], false, attributes);
     };
     (0..hosts).for_each(|host| link(&mut builder, format!("host{host}"), (0, host / leaf.down)));
     for leaf in 0..pods * leaves {
@@ -148,7 +204,7 @@ pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>,
                 top.down, top.bundle
             ),
         )?;
-        names(2, middles * group).for_each(|name| declare(&mut builder, name, "switch"));
+        names(2, middles * group).for_each(|name| builder.declare(word(name, at), false));
         for middle in 0..pods * middles {
             let first = middle % middles * group;
             (first..first + group).for_each(|top| link(&mut builder, format!("tier1.{middle}"), (2, top)));
@@ -164,10 +220,12 @@ fn tier(places: &Places<'_>, at: usize, values: &Values<'_>) -> Result<Tier, Spe
         Some(word) => number(places, word, "a number", FORM),
         None => usual.ok_or_else(|| missing(key)),
     };
-    let quantity = |key: &str, unit: &str| -> Result<String, SpecError> {
-        let word = values.get(key).ok_or_else(|| missing(key))?;
-        number::<f64>(places, word, "a number", FORM)?;
-        Ok(format!("{}{unit}", word.text))
+    let quantity = |key: &str, usual: Option<f64>| -> Result<f64, SpecError> {
+        let Some(word) = values.get(key) else { return usual.ok_or_else(|| missing(key)) };
+        match number::<f64>(places, word, "a number", FORM)? {
+            quantity if (0.0..1e12).contains(&quantity) => Ok(quantity),
+            _ => Err(malformed(places, word.at, format!("{key} {} of the tier", short(&word.text)), "use 0 or more")),
+        }
     };
     let bundle = count("bundle", Some(1))?;
     if bundle == 0 {
@@ -177,8 +235,10 @@ fn tier(places: &Places<'_>, at: usize, values: &Values<'_>) -> Result<Tier, Spe
         up: count("radix_up", Some(0))?,
         down: count("radix_down", None)?,
         bundle,
-        speed: quantity("downlink_speed_gbps", "Gb/s")?,
-        latency: quantity("downlink_latency_ns", "ns")?,
+        speed: format!("{}Gb/s", quantity("downlink_speed_gbps", None)?),
+        latency: quantity("downlink_latency_ns", None)?,
+        crossing: quantity("switch_latency_ns", Some(0.0))?,
+        radix_at: values.get("radix_up").map_or(at, |word| word.at),
         at,
     })
 }

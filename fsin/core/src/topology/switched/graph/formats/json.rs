@@ -1,28 +1,77 @@
 //! Node-link JSON, as networkx writes it: `{"nodes": [{"id": ...}], "links": [{"source": ..., "target": ...}]}`,
 //! `edges` in place of `links` since networkx 3.4.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use trgen::catalog::{ErrorKind, SpecError};
 
-use super::super::attribute::short;
-use super::super::statement::{Attributes, Graph, Places, Word};
-use super::{Builder, malformed, word};
+use super::super::attribute::{refusal, short};
+use super::super::reading::Reading;
+use super::super::statement::{Attributes, Demand, Graph, Places, Word};
+use super::{Builder, malformed, speeds, word};
 
 const FORM: &str = "write what networkx.node_link_data gives: {\"directed\": false, \"nodes\": [{\"id\": \"s1\"}, ...], \
                     \"links\": [{\"source\": \"s1\", \"target\": \"s2\", \"rate\": \"10Gb/s\"}, ...]}";
 
 /// The members of an object, each as it is written.
-type Members<'a> = BTreeMap<String, &'a RawValue>;
+#[derive(Default)]
+struct Members<'a> {
+    of: BTreeMap<String, &'a RawValue>,
+    /// The first name that stands twice, with its second value.
+    twice: Option<(String, &'a RawValue)>,
+}
+
+impl<'a> Members<'a> {
+    fn get(&self, name: &str) -> Option<&'a RawValue> {
+        self.of.get(name).copied()
+    }
+
+    fn remove(&mut self, name: &str) -> Option<&'a RawValue> {
+        self.of.remove(name)
+    }
+}
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Each;
+
+        impl<'de> Visitor<'de> for Each {
+            type Value = Members<'de>;
+
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+                let mut members = Members::default();
+                while let Some((name, value)) = map.next_entry::<String, &'de RawValue>()? {
+                    if members.of.insert(name.clone(), value).is_some() {
+                        members.twice.get_or_insert((name, value));
+                    }
+                }
+                Ok(members)
+            }
+        }
+
+        deserializer.deserialize_map(Each)
+    }
+}
 
 /// True for a text that begins as JSON does.
 pub(super) fn begins(text: &str) -> bool {
     text.trim_start().starts_with(['{', '['])
 }
 
-/// The statements of an object of nodes and links.
-pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>, SpecError> {
+/// True for an object of TopoHub, which signs with statistics of the graph.
+pub(super) fn is_topohub(text: &str) -> bool {
+    text.trim_start().starts_with('{') && text.contains("\"stats\"") && text.contains("\"avg_degree\"")
+}
+
+/// The statements of an object of nodes and links, and the traffic that TopoHub states among them.
+pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
+    let places = &of.places;
     let at = |value: &RawValue| value.get().as_ptr() as usize - text.as_ptr() as usize;
     let members: Members<'a> = serde_json::from_str(text).map_err(|error| {
         let place = format!("line {}, column {}", error.line().max(1), error.column().max(1));
@@ -32,13 +81,22 @@ pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>,
         }
         SpecError::new(ErrorKind::Malformed, format!("{place}: not an object of JSON"), FORM)
     })?;
+    let once = |members: Members<'a>| match members.twice {
+        Some((name, value)) => {
+            let what = format!("`{}` stands twice in an object", short(&name));
+            Err(refusal(places, at(value), ErrorKind::Conflict, what, "give it once"))
+        }
+        None => Ok(members),
+    };
+    let members = once(members)?;
     let list = |name: &str| -> Result<Option<Vec<&'a RawValue>>, SpecError> {
         let Some(value) = members.get(name) else { return Ok(None) };
         let list = serde_json::from_str(value.get());
         list.map(Some).map_err(|_| malformed(places, at(value), format!("`{name}` is not a list"), FORM))
     };
     let object = |value: &'a RawValue| -> Result<Members<'a>, SpecError> {
-        serde_json::from_str(value.get()).map_err(|_| malformed(places, at(value), "not an object", FORM))
+        let members = serde_json::from_str(value.get());
+        once(members.map_err(|_| malformed(places, at(value), "not an object", FORM))?)
     };
     let missing = |what: &str| malformed(places, 0, format!("`{what}` is missing"), FORM);
     let nodes = list("nodes")?.ok_or_else(|| missing("nodes"))?;
@@ -53,35 +111,86 @@ pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>,
         object.remove(name).map(text_of).ok_or_else(lacks)
     };
     let attributes = |object: Members<'a>| -> Attributes<'a> {
-        let given = object.into_iter().filter(|(_, value)| value.get() != "null");
+        let given = object.of.into_iter().filter(|(_, value)| value.get() != "null");
         given.map(|(key, value)| (word(key, at(value)), text_of(value))).collect()
     };
     let mut builder = Builder::default();
+    // By id: what the node is called, its `name` if that is no other's.
+    let mut called: HashMap<String, Word<'a>> = HashMap::new();
+    let mut declared = Vec::new();
+    let mut names: HashMap<String, usize> = HashMap::new();
     for value in nodes {
         let mut node = object(value)?;
-        let name = take(&mut node, value, "id")?;
+        let id = take(&mut node, value, "id")?;
+        let name = node
+            .get("name")
+            .filter(|value| value.get().starts_with('"'))
+            .map(text_of)
+            .filter(|name| !name.text.is_empty());
+        if let Some(name) = &name {
+            *names.entry(name.text.to_string()).or_default() += 1;
+        }
+        declared.push((id, name, node));
+    }
+    for (id, name, mut node) in declared {
+        let name = match name {
+            Some(name) => {
+                node.remove("name");
+                let is_own = names.get(&*name.text) == Some(&1);
+                if is_own { name } else { word(format!("{} ({})", name.text, id.text), name.at) }
+            }
+            None => id.clone(),
+        };
+        if called.insert(id.text.to_string(), name.clone()).is_some() {
+            return Err(malformed(places, id.at, format!("node {} stands twice", short(&id.text)), FORM));
+        }
         builder.node(name, attributes(node));
     }
-    let known: std::collections::HashSet<String> = builder
-        .statements
-        .iter()
-        .filter_map(|statement| match statement {
-            super::Statement::Node(name, _) => Some(name.text.to_string()),
-            _ => None,
-        })
-        .collect();
     for value in links {
         let mut link = object(value)?;
         let ends = [take(&mut link, value, "source")?, take(&mut link, value, "target")?];
-        if let Some(end) = ends.iter().find(|end| !known.contains(&*end.text)) {
-            let what = format!("a link names `{}`, which is no `id` of a node", short(&end.text));
-            return Err(malformed(places, end.at, what, "list every node under `nodes`"));
-        }
+        let [one, other] = ends.map(|end| {
+            called.get(&*end.text).map(|name| word(name.text.clone(), end.at)).ok_or_else(|| {
+                let what = format!("a link names `{}`, which is no `id` of a node", short(&end.text));
+                malformed(places, end.at, what, "list every node under `nodes`")
+            })
+        });
         // The number of a parallel edge in a multigraph.
         link.remove("key");
-        builder.edge(ends, is_directed, attributes(link));
+        builder.edge([one?, other?], is_directed, speeds::plain(attributes(link), of));
+    }
+    if let Some(graph) = members.get("graph").filter(|_| is_topohub(text)) {
+        let demands = object(graph)?.get("demands");
+        builder.graph.demands =
+            demands.map_or(Ok(Vec::new()), |demands| topohub(demands, &called, &object, places, at))?;
     }
     Ok(builder.graph())
+}
+
+/// The traffic of TopoHub: by source, then by destination, a value.
+fn topohub<'a>(
+    demands: &'a RawValue,
+    called: &HashMap<String, Word<'a>>,
+    object: &dyn Fn(&'a RawValue) -> Result<Members<'a>, SpecError>,
+    places: &Places<'_>,
+    at: impl Fn(&RawValue) -> usize,
+) -> Result<Vec<Demand<'a>>, SpecError> {
+    let mut all = Vec::new();
+    let name = |id: &str, value: &RawValue| {
+        called.get(id).map(|name| word(name.text.clone(), at(value))).ok_or_else(|| {
+            let what = format!("a demand names `{}`, which is no `id` of a node", short(id));
+            malformed(places, at(value), what, "list every node under `nodes`")
+        })
+    };
+    for (source, destinations) in object(demands)?.of {
+        for (destination, value) in object(destinations)?.of {
+            let number = value.get().parse::<f64>().ok().filter(|&number| number >= 0.0 && number.is_finite());
+            let number =
+                number.ok_or_else(|| malformed(places, at(value), "a demand that is no number of 0 or more", FORM))?;
+            all.push((name(&source, value)?, name(&destination, value)?, number));
+        }
+    }
+    Ok(all)
 }
 
 /// A text without its quotation marks; any other value as it is written.

@@ -1,50 +1,65 @@
 //! Lists of ns-3's RDMA simulations (HPCC, SimAI): a line of counts, a line of switches, then a line for each link.
 //!
 //! `nodes switches links`, the numbers of the switches, and `source destination rate delay error-rate` a line, as in
-//! `0 4 100Gbps 0.001ms 0`. SimAI's first line is `nodes gpus-per-server nvswitches switches links gpu-type`. All other
-//! nodes are hosts. Nodes are numbered hosts first, in the order of their numbers in the file.
+//! `0 4 100Gbps 0.001ms 0`. SimAI's first line is `nodes gpus-per-server nvswitches switches links gpu-type`, that of
+//! ns3-datacenter `nodes switches leaves links`, perhaps with two rates. A rate without a unit is in b/s, a delay in s.
+//! All other nodes are hosts. What follows the last link is text. Nodes are numbered hosts first, in the order of their
+//! numbers in the file.
 
 use std::collections::BTreeSet;
 
 use trgen::catalog::{ErrorKind, SpecError};
 
 use super::super::super::MAX_NODES;
-use super::super::attribute::{refusal, short};
-use super::super::statement::{Graph, Places, Word};
+use super::super::attribute::{decimal, refusal, short};
+use super::super::reading::Reading;
+use super::super::statement::{Graph, Word};
 use super::lines::{number, words};
-use super::{Builder, implied, malformed, word};
+use super::{Builder, malformed, word};
+use crate::words::counted;
 
 const FORM: &str = "write `nodes switches links`, a line with the numbers of the switches, and a line for each link, as in \
                     `0 4 100Gbps 0.001ms 0`";
 
-/// True for a text that begins with a line of three numbers, or of five and a word.
+/// True for a text that begins with a line of three or four numbers, of six, or of five and a word, and has a link
+/// with a rate and a delay behind it.
 pub(super) fn begins(text: &str) -> bool {
-    let lines = words(text);
-    let Some(first) = lines.first() else { return false };
-    let numbers = first.iter().take_while(|word| word.text.parse::<u32>().is_ok()).count();
-    matches!((numbers, first.len()), (3, 3) | (5, 6))
+    let mut lines =
+        text.lines().map(|line| line.split('#').next().unwrap_or("")).filter(|line| !line.trim().is_empty());
+    let first: Vec<&str> = lines.next().unwrap_or("").split_whitespace().collect();
+    let numbers = first.iter().take_while(|word| word.parse::<f64>().is_ok()).count();
+    // Coordinates and matrices have numbers alone.
+    let is_other = || lines.take(8).all(|line| line.split_whitespace().count() == first.len());
+    matches!((numbers, first.len()), (3, 3) | (4, 4) | (6, 6) | (5, 6)) && !(numbers == first.len() && is_other())
 }
 
 /// The statements of a list.
-pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>, SpecError> {
+pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
+    let places = &of.places;
     let mut lines = words(text).into_iter();
     let first = lines.next().unwrap_or_default();
     let count = |at: usize| -> Result<usize, SpecError> {
         first.get(at).map_or(Ok(0), |word| number(places, word, "a number", FORM))
     };
+    // SimAI counts GPUs of a server and NVSwitches too, others the switches at hosts, and rates of two kinds of links.
     let (nodes, switches, links) = match first.len() {
         3 => (count(0)?, count(1)?, count(2)?),
-        _ => (count(0)?, count(2)? + count(3)?, count(4)?),
+        4 => (count(0)?, count(1)?, count(3)?),
+        _ if first.last().is_some_and(|word| word.text.parse::<f64>().is_err()) => {
+            (count(0)?, count(2)?.saturating_add(count(3)?), count(4)?)
+        }
+        _ => (count(0)?, count(1)?, count(3)?),
     };
     let at = first.first().map_or(0, |word| word.at);
-    if nodes > MAX_NODES {
-        return Err(refusal(places, at, ErrorKind::TooLarge, format!("{nodes} nodes"), "use fewer nodes"));
+    if nodes > MAX_NODES || switches > nodes {
+        let what = format!("{nodes} nodes, of which {switches} are switches");
+        return Err(refusal(places, at, ErrorKind::TooLarge, what, "use fewer nodes, and no more switches than nodes"));
     }
     // The line of switches is empty, and so left out, if there are none.
     let named: Vec<Word<'a>> = if switches > 0 { lines.next().unwrap_or_default() } else { Vec::new() };
     if named.len() != switches {
         let at = named.first().map_or(at, |word| word.at);
-        let what = format!("{} switches are named where the first line says {switches}", named.len());
+        let what = format!("{} switches are named in a line where the first line says {switches}", named.len());
         return Err(malformed(places, at, what, FORM));
     }
     let known = |word: &Word<'_>| -> Result<usize, SpecError> {
@@ -59,17 +74,20 @@ pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>,
     for switch in &named {
         is_switch.insert(known(switch)?);
     }
-    let mut builder = Builder::default();
-    let rows: Vec<Vec<Word<'a>>> = lines.collect();
-    if rows.len() != links {
-        let at = rows.get(links).and_then(|row| row.first()).map_or(at, |word| word.at);
-        let what = format!("{} links are listed where the first line says {links}", rows.len());
-        return Err(malformed(places, at, what, FORM));
-    }
     let mut edges = Vec::new();
-    for row in rows {
+    for _ in 0..links {
+        let Some(row) = lines.next() else {
+            let what = format!("{} links are listed where the first line says {links}", edges.len());
+            return Err(malformed(
+                places,
+                text.trim_end().len(),
+                what,
+                "the file ends too early, or counts more than it has",
+            ));
+        };
         let [source, destination, rate, delay, rest @ ..] = &row[..] else {
-            return Err(malformed(places, row[0].at, "a link lacks its rate or delay", FORM));
+            let what = format!("link {} of {links} lacks its rate or delay", edges.len() + 1);
+            return Err(malformed(places, row[0].at, what, FORM));
         };
         if let [errors, ..] = rest
             && errors.text.parse() != Ok(0.0)
@@ -78,29 +96,36 @@ pub(super) fn parse<'a>(text: &'a str, places: &Places<'_>) -> Result<Graph<'a>,
             let remedy = "write 0: frame errors are a setting of the run, per of ethernet";
             return Err(refusal(places, errors.at, ErrorKind::Unsupported, what, remedy));
         }
-        let attributes = vec![
-            (word("rate", rate.at), rate.clone()),
-            (word("delay", delay.at), word(with_unit(&delay.text), delay.at)),
-        ];
-        edges.push(([source.clone(), destination.clone()], attributes));
+        let is_plain = rate.text.parse::<f64>().is_ok();
+        let rate = word(if is_plain { format!("{}b/s", decimal(&rate.text)) } else { rate.text.to_string() }, rate.at);
+        let seconds = delay.text.parse::<f64>().is_ok();
+        let delay = word(if seconds { format!("{}s", decimal(&delay.text)) } else { delay.text.to_string() }, delay.at);
+        edges.push((
+            [source.clone(), destination.clone()],
+            vec![(word("rate", rate.at), rate), (word("delay", delay.at), delay)],
+        ));
     }
+    of.unit("rates and delays: the unit beside the number, else b/s and s (ns-3)".to_owned());
+    let behind: Vec<Vec<Word<'a>>> = lines.collect();
+    if let Some(first) = behind.first() {
+        let line: Vec<&str> = first.iter().map(|word| &*word.text).collect();
+        of.note(format!(
+            "{}: {} behind the last link {} left out, from `{}` on",
+            places.of(first[0].at),
+            counted(behind.len(), "line", "lines"),
+            if behind.len() == 1 { "is" } else { "are" },
+            short(&line.join(" "))
+        ));
+    }
+    let mut builder = Builder::default();
     for node in 0..nodes {
-        let kind = if is_switch.contains(&node) { "switch" } else { "host" };
-        let mut attributes = vec![implied("kind", kind, at)];
-        if kind == "switch" {
-            attributes.push(implied("endpoints", "0", at));
-        }
-        builder.node(word(node.to_string(), at), attributes);
+        builder.declare(word(node.to_string(), at), !is_switch.contains(&node));
     }
     for ([source, destination], attributes) in edges {
         // Numbers may be written with zeros in front.
         let plain = |end: &Word<'a>| -> Result<Word<'a>, SpecError> { Ok(word(known(end)?.to_string(), end.at)) };
         builder.edge([plain(&source)?, plain(&destination)?], false, attributes);
     }
+    builder.graph.is_numbered = true;
     Ok(builder.graph())
-}
-
-/// A delay of 0 needs no unit.
-fn with_unit(delay: &str) -> String {
-    if delay.parse() == Ok(0.0) { "0ps".to_owned() } else { delay.to_owned() }
 }

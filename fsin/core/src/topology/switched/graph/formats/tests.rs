@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::super::{Syntax, network, rewritten, tests::facts};
+use super::super::reading::Options;
+use super::super::{Syntax, Understood, described, network, rewritten, tests::facts};
 use crate::topology::switched::Switched;
 use crate::topology::{self, Topology as _};
 use trgen::catalog::SpecError;
@@ -19,20 +20,20 @@ fn refused(text: &str) -> SpecError {
 const OWN: &str = "H0 west rate 10Gb/s\nH1 east rate 10Gb/s\nwest east rate 40Gb/s delay 4us\n";
 
 /// As networkx 3.6 writes it.
-const GML: &str = "graph [\n  node [\n    id 0\n    label \"H0\"\n  ]\n  node [\n    id 1\n    label \"west\"\n    pos \"1,2\"\n  ]\n  \
-node [\n    id 2\n    label \"H1\"\n  ]\n  node [\n    id 3\n    label \"east\"\n  ]\n  edge [\n    source 0\n    target 1\n    capacity \
+const GML: &str = "graph [\n  node [\n    id 0\n    label \"H0\" kind \"host\"\n  ]\n  node [\n    id 1\n    label \"west\"\n    pos \"1,2\"\n  ]\n  \
+node [\n    id 2\n    label \"H1\" kind \"host\"\n  ]\n  node [\n    id 3\n    label \"east\"\n  ]\n  edge [\n    source 0\n    target 1\n    capacity \
 \"10Gb/s\"\n  ]\n  edge [\n    source 2\n    target 3\n    capacity \"10Gb/s\"\n  ]\n  edge [\n    source 1\n    target 3\n    capacity \
 \"40Gb/s\"\n    delay \"4us\"\n  ]\n]\n";
 const GRAPHML: &str = "<?xml version='1.0' encoding='utf-8'?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n  \
-<key id=\"d2\" for=\"edge\" attr.name=\"delay\" attr.type=\"string\" />\n  \
+<key id=\"d3\" for=\"node\" attr.name=\"type\" /><key id=\"d2\" for=\"edge\" attr.name=\"delay\" attr.type=\"string\" />\n  \
 <key id=\"d1\" for=\"edge\" attr.name=\"capacity\" attr.type=\"string\" />\n  \
-<graph edgedefault=\"undirected\">\n    <node id=\"H0\" />\n    <node id=\"west\" />\n    <node id=\"H1\" />\n    <node id=\"east\" />\n    \
+<graph edgedefault=\"undirected\">\n    <node id=\"H0\"><data key=\"d3\">host</data></node>\n    <node id=\"west\" />\n    <node id=\"H1\"><data key=\"d3\">host</data></node>\n    <node id=\"east\" />\n    \
 <edge source=\"H0\" target=\"west\">\n      <data key=\"d1\">10Gb/s</data>\n    </edge>\n    \
 <edge source=\"H1\" target=\"east\">\n      <data key=\"d1\">10Gb/s</data>\n    </edge>\n    \
 <edge source=\"west\" target=\"east\">\n      <data key=\"d1\">40Gb/s</data>\n      <data key=\"d2\">4us</data>\n    </edge>\n  \
 </graph>\n</graphml>\n";
-const JSON: &str = "{\"directed\": false, \"multigraph\": false, \"graph\": {}, \"nodes\": [{\"id\": \"H0\"}, {\"id\": \"west\"}, \
-{\"id\": \"H1\"}, {\"id\": \"east\"}],\n\"edges\": [{\"capacity\": \"10Gb/s\", \"source\": \"H0\", \"target\": \"west\"},\n\
+const JSON: &str = "{\"directed\": false, \"multigraph\": false, \"graph\": {}, \"nodes\": [{\"id\": \"H0\", \"kind\": \"host\"}, {\"id\": \"west\"}, \
+{\"id\": \"H1\", \"kind\": \"host\"}, {\"id\": \"east\"}],\n\"edges\": [{\"capacity\": \"10Gb/s\", \"source\": \"H0\", \"target\": \"west\"},\n\
 {\"capacity\": \"10Gb/s\", \"source\": \"H1\", \"target\": \"east\"},\n\
 {\"capacity\": \"40Gb/s\", \"delay\": \"4us\", \"source\": \"west\", \"target\": \"east\"}]}";
 const EDGES: &str = "H0 west {'capacity': '10Gb/s'}\nH1 east {'capacity': '10Gb/s'}\nwest east {'capacity': '40Gb/s', 'delay': '4us'}\n";
@@ -59,8 +60,157 @@ const DOT: &str = "strict digraph \"two leaves\" { // a comment\n  node [endpoin
 H1 -> a:p:n; H1 -> b [count=2];\n  subgraph cluster_1 { a; b; x [kind=nic, endpoints=1]; }\n  a -> b [dir=forward, delay=\"4us\", \
 queue=7, routes=\"H0\"]; b -> a [dir=forward, delay=5, routes=\"*\"];\n  a -> x [dead=true, color=red, label=<b>]; x -> b;\n}\n";
 
+const SNDLIB: &str = "?SNDlib native format; type: network; version: 1.0\n# network x\nMETA (\n  unit = GBITPERSEC\n)\nNODES (\n  Hagen ( 7.4 51.3 )\n  \
+Ulm ( 9.9 48.3 )\n  Jena ( 11.5 50.9 )\n)\nLINKS (\n  a ( Hagen Ulm ) 10.00 0.00 0.00 0.00 ( 40.00 5.00 )\n  b ( Ulm Jena ) 0.00 0.00 0.00 0.00 ( 20.00 \
+1.00 40.00 2.00 )\n)\nDEMANDS (\n  d ( Hagen Jena ) 1 2.50 UNLIMITED\n  e ( Jena Ulm ) 1 1.00 UNLIMITED\n)\nADMISSIBLE_PATHS (\n  d (\n    P_0 ( a b )\n  \
+)\n)\n";
+const SNDLIB_XML: &str = "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>\n<network xmlns=\"http://sndlib.zib.de/network\" version=\"1.0\">\n\
+<meta><unit>GBITPERSEC</unit></meta>\n<networkStructure><nodes coordinatesType=\"pixel\"><node id=\"Hagen\"/><node id=\"Ulm\"/><node id=\"Jena\"/></nodes>\n\
+<links><link id=\"a\"><source>Hagen</source><target>Ulm</target><preInstalledModule><capacity>10.0</capacity><cost>0</cost></preInstalledModule>\
+<additionalModules><addModule><capacity>40.0</capacity></addModule></additionalModules></link>\n<link id=\"b\"><source>Ulm</source><target>Jena</target>\
+<additionalModules><addModule><capacity>20.0</capacity></addModule><addModule><capacity>40.0</capacity></addModule></additionalModules></link></links>\
+</networkStructure>\n<demands><demand id=\"d\"><source>Hagen</source><target>Jena</target><demandValue>2.5</demandValue></demand>\
+<demand id=\"e\"><source>Jena</source><target>Ulm</target><demandValue>1.0</demandValue></demand></demands></network>\n";
+const TOPOHUB: &str = "{\"directed\": false, \"graph\": {\"name\": \"x\", \"demands\": {\"5\": {\"7\": 2.5}, \"7\": {\"6\": 1.0}}, \"stats\": \
+{\"avg_degree\": 1.3}},\n\"nodes\": [{\"id\": 5, \"name\": \"Hagen\", \"pos\": [1, 2]}, {\"id\": 6, \"name\": \"Ulm\"}, {\"id\": 7, \"name\": \
+\"Jena\", \"type\": \"City\"}],\n\"edges\": [{\"source\": 5, \"target\": 6, \"dist\": 3.5, \"ecmp_fwd\": {\"uni\": 1}}, {\"source\": 6, \"target\": 7}]}";
+const BRITE: &str = "Topology: ( 3 Nodes, 2 Edges )\nModel ( 2 ): 3 1000 100 1\n\nNodes: (3)\n0 1.0 2.0 1 1 -1 RT_NODE\n1 3.0 4.0 2 2 -1 RT_NODE\n2 5.0 6.0 1 1 -1 \
+RT_NODE\n\nEdges: (2):\n0 0 1 568.70 1.90 104.16 -1 -1 E_RT U\n1 1 2 10.00 0.5 -1 -1 -1 E_RT U\n";
+/// A cable that stands at both ends, one at the switch alone, a host with two ports.
+const INFINIBAND: &str = "vendid=0x2c9\nswitchguid=0x1(1)\nSwitch\t8 \"S-1\"\t\t# \"leaf\" base port 0\n[1]\t\"H-1\"[1](2) \t\t# \"a\" lid 2 4xNDR\n[3]\t\
+\"H-2\"[1]\t\t# \"b\" lid 3 4xHDR\n[4]\t\"H-1\"[2]\t# 4xNDR\n[5]\t\"H-9\"[1]\n\nCa\t2 \"H-1\"\t\t# \"a\"\n[1](2) \t\"S-1\"[1]\t\t# lid 2 4xNDR\n\nCa\t1 \
+\"H-2\"\n\nCa\t1 \"H-9\"\t# \"Mellanox Technologies Aggregation Node\"\n[1] \"S-1\"[5]\n";
+const SLURM: &str =
+    "# a tree\nSwitchName=top Switches=s[0-1]\nSwitchName=s0 Nodes=n[08-10],x LinkSpeed=100\nSwitchName=s1 Nodes=m1\n";
+
 /// All samples.
-const ALL: [&str; 11] = [GML, GRAPHML, JSON, EDGES, CSV, NS3, ANYNET, HTSIM, SIMGRID, OWN, DOT];
+const ALL: [&str; 17] = [
+    GML, GRAPHML, JSON, EDGES, CSV, NS3, ANYNET, HTSIM, SIMGRID, OWN, DOT, SNDLIB, SNDLIB_XML, TOPOHUB, BRITE,
+    INFINIBAND, SLURM,
+];
+
+/// A text with options of its specification.
+fn read_with(text: &str, options: &[(&str, &str)]) -> Result<Switched, SpecError> {
+    let mut all = Options::default();
+    for (name, value) in options {
+        all.set("graph:x", name, value).unwrap();
+    }
+    described(text, "graph:x".to_owned(), &all)
+}
+
+/// What was understood of a text.
+fn understood(text: &str, options: &[(&str, &str)]) -> Understood {
+    let net = read_with(text, options).unwrap_or_else(|error| panic!("{text}: {error}"));
+    net.understood().cloned().unwrap()
+}
+
+#[test]
+fn maps_have_demands_and_rates_by_their_unit() {
+    let mut facts_of = Vec::new();
+    for text in [SNDLIB, SNDLIB_XML] {
+        let net = read_with(text, &[("modules", "largest")]).unwrap();
+        let links = facts(&net).2;
+        assert_eq!(links.iter().filter(|link| link.contains("40000000000")).count(), 2, "{links:?}");
+        assert_eq!(links.iter().filter(|link| link.contains("10000000000")).count(), 2, "{links:?}");
+        let says = net.understood().unwrap();
+        let demands = says.demands.clone().unwrap();
+        assert_eq!((demands.count, demands.total(), demands.unit), (2, 3.5, Some(1e9)));
+        assert_eq!(demands.pairs, [(0, 2, 2.5), (2, 1, 1.0)]);
+        // Without the option, what may be bought is no rate.
+        let plain = understood(text, &[]);
+        assert!(plain.notes.iter().any(|note| note.contains("modules that may be bought")), "{:?}", plain.notes);
+        facts_of.push(facts(&read(text)));
+    }
+    assert_eq!(facts_of[0], facts_of[1]);
+    let says = understood(TOPOHUB, &[]);
+    assert_eq!(says.demands.unwrap().pairs, [(0, 2, 2.5), (2, 1, 1.0)]);
+    assert_eq!(says.decoration.keys().collect::<Vec<_>>(), ["dist", "ecmp_fwd", "type"]);
+    let names = read(TOPOHUB);
+    assert_eq!((names.endpoints(), names.name(trgen::NodeId(3))), (3, Some("Hagen")));
+}
+
+#[test]
+fn brite_has_megabits_and_milliseconds() {
+    let links = facts(&read(BRITE)).2;
+    assert!(links.iter().any(|link| link.contains("104160000") && link.contains("1900000000")), "{links:?}");
+    assert!(links.iter().any(|link| link.contains("500000000")), "{links:?}");
+    let error = refused(&BRITE.replace("1 1 2 10.00 0.5 -1 -1 -1 E_RT U\n", ""));
+    assert!(error.to_string().contains("1 edges are listed where the file says 2"), "{error}");
+}
+
+#[test]
+fn cables_of_infiniband_stand_at_one_end_or_both() {
+    let says = understood(INFINIBAND, &[]);
+    assert_eq!((says.switches, says.links, says.hosts.as_str()), (1, 3, "2: as the format says"));
+    assert!(says.notes.iter().any(|note| note.contains("1 aggregation node")), "{:?}", says.notes);
+    let links = facts(&read(INFINIBAND)).2;
+    assert_eq!(links.iter().filter(|link| link.contains("(200000000000)")).count(), 2, "{links:?}");
+    for (from, to, what) in [
+        ("[4]\t\"H-1\"[2]", "[4]\t\"H-1\"[1]", "another cable"),
+        ("\"H-2\"[1]", "\"H-3\"[1]", "`H-3` is no node"),
+        ("lid 2 4xNDR\n\nCa", "lid 2 4xEDR\n\nCa", "and 4xNDR in"),
+    ] {
+        let error = refused(&INFINIBAND.replacen(from, to, 1));
+        assert!(error.to_string().contains(what), "{from}: {error}");
+    }
+}
+
+#[test]
+fn slurm_has_lists_of_names() {
+    let net = read(SLURM);
+    assert_eq!((net.endpoints(), net.nodes()), (5, 8));
+    assert_eq!(net.name(trgen::NodeId(1)), Some("n09"));
+    let error = refused("BlockName=b Nodes=n[1-4]\n");
+    assert!(error.to_string().contains("Slurm's topology of blocks"), "{error}");
+    assert!(refused(&SLURM.replace("s[0-1]", "s0")).to_string().contains("2 parts, the smallest of 2 nodes"));
+}
+
+#[test]
+fn options_read_a_file_otherwise() {
+    let bare = "source,target,capacity\na,b,10\nb,c,20\n";
+    assert!(read_with(bare, &[]).unwrap_err().remedy().to_string().contains("rate-unit=Gb/s"));
+    let says = understood(bare, &[("rate-unit", "Gb/s")]);
+    assert_eq!(says.units, ["rates: numbers are Gb/s, by rate-unit"]);
+    assert!(read_with("u v {'weight': 3}\n", &[("ignore", "wei*")]).is_ok());
+    let apart = "a b\nb c\nd e\n";
+    assert_eq!(read_with(apart, &[("part", "largest")]).unwrap().endpoints(), 3);
+    let drawn = "<graphml><graph edgedefault=\"directed\"><node id=\"a\"/><node id=\"b\"/><node id=\"c\"/><edge source=\"a\" target=\"b\"/>\
+                 <edge source=\"b\" target=\"c\"/><edge source=\"c\" target=\"c\"/></graph></graphml>\n";
+    let says = understood(drawn, &[]);
+    assert_eq!((says.links, says.notes.len()), (2, 2), "{:?}", says.notes);
+    assert!(read_with(drawn, &[("directed", "true")]).is_err());
+    for (name, value) in [("rate-unit", "Gb"), ("part", "small"), ("directed", "yes"), ("delay-unit", "week")] {
+        assert!(Options::default().set("graph:x", name, value).is_err(), "{name}={value}");
+    }
+}
+
+#[test]
+fn a_label_is_no_type() {
+    let map = "graph [\n node [ id 0 label \"Hamburg\" type \"City\" Latitude 3.5 ]\n node [ id 1 label \"Hull\" ]\n node [ id 2 label \"Hull\" ]\n \
+               edge [ source 0 target 1 ]\n edge [ source 1 target 2 ]\n]\n";
+    let net = read(map);
+    assert_eq!((net.endpoints(), net.name(trgen::NodeId(4))), (3, Some("Hull (1)")));
+    assert!(net.understood().unwrap().remarks().iter().any(|remark| remark.contains("Latitude (1), type (1)")));
+}
+
+#[test]
+fn no_size_of_a_topology_of_htsim_takes_memory() {
+    let huge = HTSIM.replacen(
+        "Tier 1\nDownlink_speed_Gbps 100\nRadix_Up 2",
+        "Tier 1\nDownlink_speed_Gbps 100\nRadix_Up 4294967294",
+        1,
+    );
+    assert_ne!(huge, HTSIM);
+    assert!(refused(&huge).to_string().contains("line 11"), "{}", refused(&huge));
+    let switches = HTSIM.replacen(
+        "Downlink_Latency_ns 1000\nTier 1",
+        "Downlink_Latency_ns 1000\nSwitch_Latency_ns 250\nTier 1",
+        1,
+    );
+    let links = facts(&read(&switches)).2;
+    assert!(links.iter().any(|link| link.starts_with("tier0.0 to tier1.0") && link.contains("1250000")), "{links:?}");
+    assert!(links.iter().any(|link| link.starts_with("tier1.0 to tier0.0") && link.contains("(1000000)")), "{links:?}");
+}
 
 #[test]
 fn members_of_json_stand_in_any_order() {
@@ -71,7 +221,15 @@ fn members_of_json_stand_in_any_order() {
 #[test]
 fn one_network_in_every_format() {
     let expected = facts(&read(OWN));
-    for text in [GML, GRAPHML, JSON, EDGES, CSV, &JSON.replace("\"edges\"", "\"links\"")] {
+    let kinds =
+        "source,target,rate,delay,source_kind\nH0,west,10Gb/s,,host\nH1,east,10Gb/s,,host\nwest,east,40Gb/s,4us,\n";
+    for text in [GML, GRAPHML, JSON, kinds, &JSON.replace("\"edges\"", "\"links\"")] {
+        assert_eq!(facts(&read(text)), expected, "{text}");
+    }
+    // What says nothing of kinds has labels, and each node is a switch with an endpoint.
+    let switches = "H0 kind switch\nwest kind switch\nH1 kind switch\neast kind switch\n";
+    let expected = facts(&read(&format!("{switches}{OWN}")));
+    for text in [EDGES, CSV] {
         assert_eq!(facts(&read(text)), expected, "{text}");
     }
     for separator in [";", "\t"] {
@@ -154,7 +312,7 @@ fn faults_name_their_line_and_a_remedy() {
         (CSV, "H0,west,10Gb/s,", "H0,west", "line 2", ""),
         (CSV, "source,target,rate,delay\nH0,west", "u,v,rate,delay\nu,west", "line 2", "name of a column"),
         (CSV, "rate,delay", "rate,", "line 1", "no name"),
-        (CSV, "source,target,rate,delay", "<gexf>", "line 1", "GEXF"),
+        (CSV, "source,target,rate,delay", "<gexf>", "", "GEXF"),
         (OWN, "west east", "west east 7", "line 3", "attribute"),
         (OWN, "rate 10Gb/s\nH1", "rat 10Gb/s\nH1", "line 1", "rat=10Gb/s"),
         (DOT, "count=2", "count=0", "line 3", "count=0"),

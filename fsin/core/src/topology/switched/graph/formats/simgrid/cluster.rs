@@ -46,7 +46,7 @@ fn product(sizes: impl IntoIterator<Item = usize>) -> Option<usize> {
 }
 
 /// Lists of numbers, `2;4,4;1,2;1,2`; each 1 or more.
-fn lists(text: &str) -> Option<Vec<Vec<usize>>> {
+pub(super) fn lists(text: &str) -> Option<Vec<Vec<usize>>> {
     let number = |word: &str| word.trim().parse().ok().filter(|&number: &usize| (1..=MOST).contains(&number));
     text.split(';').map(|list| list.split(',').map(number).collect()).collect()
 }

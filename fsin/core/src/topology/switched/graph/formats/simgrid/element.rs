@@ -19,7 +19,11 @@ const KNOWN: &[Known] = &[
     Known { name: "platform", read: &["version"], idle: &[] },
     Known { name: "zone", read: &["id", "routing"], idle: &[] },
     Known { name: "AS", read: &["id", "routing"], idle: &[] },
-    Known { name: "host", read: &["id"], idle: &["speed", "core", "pstate", "coordinates"] },
+    Known {
+        name: "host",
+        read: &["id"],
+        idle: &["speed", "core", "pstate", "coordinates", "speed_file", "availability_file", "availability", "power"],
+    },
     Known { name: "router", read: &["id"], idle: &["coordinates"] },
     Known { name: "link", read: &["id", "bandwidth", "latency", "sharing_policy"], idle: &[] },
     Known {
@@ -38,6 +42,7 @@ const KNOWN: &[Known] = &[
             "topology",
             "topo_parameters",
             "router_id",
+            "limiter_link",
         ],
         idle: &["speed", "core", "loopback_bw", "loopback_lat"],
     },
@@ -51,11 +56,10 @@ const KNOWN: &[Known] = &[
 ];
 
 /// Elements that concern computation, with all that is in them.
-pub(super) const IDLE: &[&str] = &["prop", "disk", "storage", "storage_type", "mount", "process", "actor"];
+pub(super) const IDLE: &[&str] = &["prop", "disk", "storage", "storage_type", "mount", "process", "actor", "config"];
 
 /// Elements that mean something that a graph does not, with what to do.
 const REFUSED: &[(&str, &str)] = &[
-    ("config", "leave it out: it sets SimGrid's own models; delays and rates are those of the file here"),
     ("peer", "give the host a link, and routes or a <cluster>"),
     ("bypassRoute", ROUTES),
     ("bypassASroute", ROUTES),
@@ -132,10 +136,6 @@ impl<'d> Element<'d, '_> {
             if attribute.ends_with("_file") || attribute.ends_with("_trace") {
                 let what = format!("{}: what changes over time is not read", short(attribute));
                 return Err(self.refusal(ErrorKind::Unsupported, what, TRACE));
-            }
-            if attribute == "limiter_link" {
-                let what = "limiter_link: what a host sends and receives shares no bandwidth here";
-                return Err(self.refusal(ErrorKind::Unsupported, what, "leave it out"));
             }
             let what = format!("unknown attribute {}", short(attribute));
             return Err(self.refusal(ErrorKind::UnknownName, what, &suggestion(attribute, known.read).to_string()));

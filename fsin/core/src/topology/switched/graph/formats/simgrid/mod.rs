@@ -16,18 +16,23 @@ mod element;
 mod emit;
 mod junctions;
 mod quantity;
+mod table;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use roxmltree::Node;
 use trgen::catalog::{ErrorKind, SpecError, suggestion};
 
 use super::super::attribute::{refusal, short};
-use super::super::statement::{Graph, Places};
+use super::super::reading::Reading;
+use super::super::statement::{Graph, Places, Statement, Word};
 use super::graphml::{document, is_xml};
+use super::{Builder, word};
 use cluster::Cluster;
 use element::{Element, IDLE};
 use junctions::{Fault, Route, Step};
+use table::Table;
 
 /// True for XML whose outermost element is `platform`.
 pub(in super::super) fn begins(text: &str) -> bool {
@@ -99,9 +104,10 @@ struct Backbone {
 
 /// The statements of a platform. `is_duplex` is true if links whose directions share a bandwidth are taken as full
 /// duplex.
-pub(in super::super) fn parse<'a>(text: &'a str, places: &Places<'_>, is_duplex: bool) -> Result<Graph<'a>, SpecError> {
+pub(in super::super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
+    let (places, is_duplex) = (&of.places, of.options.duplex);
     let document = document(text, places)?;
-    let mut platform = Platform {
+    let platform = Platform {
         places,
         points: Vec::new(),
         known: HashMap::new(),
@@ -112,6 +118,7 @@ pub(in super::super) fn parse<'a>(text: &'a str, places: &Places<'_>, is_duplex:
         of_hosts: HashSet::new(),
         with_backbone: Vec::new(),
     };
+    let root = Element { node: document.root_element(), places };
     let elements: Vec<Element<'_, '_>> = document
         .root_element()
         .descendants()
@@ -122,22 +129,112 @@ pub(in super::super) fn parse<'a>(text: &'a str, places: &Places<'_>, is_duplex:
     for element in &elements {
         element.check()?;
     }
-    // Routes may name what is declared later.
-    for element in &elements {
-        platform.declare(element)?;
+    for idle in document.root_element().descendants().filter(|node| IDLE.contains(&node.tag_name().name())) {
+        of.decorated(idle.tag_name().name());
     }
-    for element in &elements {
-        platform.lead(element)?;
+    let graph = platform.wired(&elements, is_duplex);
+    if is_duplex {
+        return graph.map_err(|(error, _)| error);
     }
-    let is_of_host = |link: usize| [false, true].iter().any(|&down| platform.of_hosts.contains(&(link, down)));
-    if let Some(route) = platform.routes.iter().find(|route| route.steps.iter().any(|step| is_of_host(step.link))) {
-        let what = "the link of a <host_link> in a route, which would share it";
-        return Err(refusal(places, route.at, ErrorKind::Unsupported, what, "give the route a link of its own"));
+    if let Err((why, false)) = graph {
+        return Err(why);
     }
-    platform.graph(is_duplex)
+    match (graph, Table::read(&root)) {
+        (Ok(mut graph), Ok(table)) => {
+            // In the order of the graph, which leaves no host out.
+            let is_host = |(key, value): &(Word<'_>, Word<'_>)| key.text == "kind" && value.text == "host";
+            let names: Vec<&str> = graph
+                .statements
+                .iter()
+                .filter_map(|statement| match statement {
+                    Statement::Node(name, attributes) if attributes.iter().any(is_host) => Some(&*name.text),
+                    _ => None,
+                })
+                .collect();
+            let table = table.ordered(&names);
+            if table.hosts().count() == names.len() {
+                graph.platform = Some((Arc::new(table), None));
+                of.option("--routing NAME: under --network flow, routes of the graph in place of those that the platform states");
+            }
+            Ok(graph)
+        }
+        (Ok(graph), Err(_)) => Ok(graph),
+        (Err((why, true)), Ok(table)) if table.hosts().next().is_some() => Ok(hub(table, why, of)),
+        (Err((why, _)), _) => Err(why),
+    }
+}
+
+/// The hosts of a table of routes, which no graph has, at switches that stand for the platform.
+fn hub<'a>(table: Table, why: SpecError, of: &Reading<'_>) -> Graph<'a> {
+    /// \[links\] Of a switch.
+    const PORTS: usize = 200;
+    let hosts: Vec<String> = table.hosts().map(str::to_owned).collect();
+    let mut builder = Builder::default();
+    hosts.iter().for_each(|name| builder.declare(word(name.clone(), 0), true));
+    let mut level: Vec<String> = hosts;
+    let mut number = 0;
+    loop {
+        let count = level.len().div_ceil(PORTS);
+        let above: Vec<String> = (0..count)
+            .map(|_| {
+                number += 1;
+                format!("platform.{number}")
+            })
+            .collect();
+        above.iter().for_each(|name| builder.declare(word(name.clone(), 0), false));
+        for (place, name) in level.iter().enumerate() {
+            builder.edge([word(name.clone(), 0), word(above[place / PORTS].clone(), 0)], false, Vec::new());
+        }
+        if count <= 1 {
+            break;
+        }
+        level = above;
+    }
+    of.note(format!(
+        "its routes are no graph, and stand as a table of what each pair of hosts crosses: --network flow runs it, and models of packets do not ({why})"
+    ));
+    of.option("shared=duplex: links whose directions share one bandwidth are full duplex, for models of packets");
+    let mut graph = builder.graph();
+    graph.platform = Some((Arc::new(table), Some(why)));
+    graph
 }
 
 impl Platform<'_> {
+    /// Reads elements, whose routes may name what is declared later.
+    fn understand(&mut self, elements: &[Element<'_, '_>]) -> Result<(), SpecError> {
+        if let Some(cluster) = elements.iter().find(|element| element.get("limiter_link").is_some()) {
+            let what = "limiter_link: what a host sends and receives shares no bandwidth in a graph";
+            return Err(cluster.refusal(ErrorKind::Unsupported, what, "leave it out, or use --network flow"));
+        }
+        for element in elements {
+            self.declare(element)?;
+        }
+        for element in elements {
+            self.lead(element)?;
+        }
+        let is_of_host = |link: usize| [false, true].iter().any(|&down| self.of_hosts.contains(&(link, down)));
+        if let Some(route) = self.routes.iter().find(|route| route.steps.iter().any(|step| is_of_host(step.link))) {
+            let what = "the link of a <host_link> in a route, which would share it";
+            return Err(refusal(
+                self.places,
+                route.at,
+                ErrorKind::Unsupported,
+                what,
+                "give the route a link of its own",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The platform as a graph; why it is none, and whether the file is right all the same.
+    fn wired<'a>(mut self, elements: &[Element<'_, '_>], is_duplex: bool) -> Result<Graph<'a>, (SpecError, bool)> {
+        self.understand(elements).map_err(|error| {
+            let is_right = error.kind() == ErrorKind::Unsupported;
+            (error, is_right)
+        })?;
+        self.graph(is_duplex).map_err(|error| (error, true))
+    }
+
     /// A new point with a name of a file.
     fn point(&mut self, element: &Element<'_, '_>, name: String, is_host: bool) -> Result<usize, SpecError> {
         let number = self.points.len();

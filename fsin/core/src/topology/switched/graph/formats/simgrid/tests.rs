@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use trgen::NodeId;
 use trgen::catalog::SpecError;
 
-use super::super::super::{described, tests::facts};
+use super::super::super::{described, network, reading::Options, tests::facts};
 use crate::topology::Topology as _;
 use crate::topology::switched::{Delay, Switched};
 
@@ -18,12 +18,20 @@ fn platform(elements: &str) -> String {
 
 fn read(elements: &str) -> Switched {
     let text = platform(elements);
-    described(&text, "graph:x".to_owned(), None, false).unwrap_or_else(|error| panic!("{text}: {error}"))
+    network(&text, "graph:x".to_owned(), None).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
+/// Why a platform cannot be read, or why its routes are those of no graph.
 fn refused(elements: &str) -> SpecError {
-    let text = platform(elements);
-    described(&text, "graph:x".to_owned(), None, false).err().unwrap_or_else(|| panic!("{text} is read"))
+    no_graph(&platform(elements))
+}
+
+/// Why the platform of a text cannot be read, or why its routes are those of no graph.
+fn no_graph(text: &str) -> SpecError {
+    match network(text, "graph:x".to_owned(), None) {
+        Err(error) => error,
+        Ok(net) => net.no_graph().cloned().unwrap_or_else(|| panic!("{text} is a graph")),
+    }
 }
 
 /// \[links\] Distances between all pairs of endpoints, and how many pairs have each.
@@ -56,7 +64,7 @@ const FLAT: &str = "<cluster id=\"c\" prefix=\"node-\" radical=\"0-2,7\" suffix=
 fn a_flat_cluster_is_a_star() {
     let own = "node-0.org kind host\nnode-1.org kind host\nnode-2.org kind host\nnode-7.org kind host\n".to_owned()
         + &[0, 1, 2, 7].map(|host| format!("node-{host}.org node-c_router.org rate 1Gb/s delay 50us\n")).concat();
-    let expected = facts(&described(&own, "graph:x".to_owned(), None, false).unwrap());
+    let expected = facts(&network(&own, "graph:x".to_owned(), None).unwrap());
     assert_eq!(facts(&read(FLAT)), expected);
     let world = format!("<zone id=\"world\" routing=\"Full\">\n{FLAT}</zone>\n");
     assert_eq!(facts(&read(&world)), expected);
@@ -77,7 +85,7 @@ fn hosts_cabinets_and_a_router_of_a_zone() {
                 <cabinet id=\"k\" prefix=\"k\" suffix=\"\" radical=\"1-2\" speed=\"1Gf\" bw=\"1Gbps\" lat=\"1us\"/></AS>\n";
     let own = "a kind host\nb kind host\nk1 kind host\nk2 kind host\na r rate 1Gb/s delay 1us\nb -> r rate 1Gb/s delay 1us\nr -> b rate 2Gb/s delay 3us\n\
                k1 r rate 1Gb/s delay 1us\nk2 r rate 1Gb/s delay 1us\n";
-    assert_eq!(facts(&read(text)), facts(&described(own, "graph:x".to_owned(), None, false).unwrap()));
+    assert_eq!(facts(&read(text)), facts(&network(own, "graph:x".to_owned(), None).unwrap()));
 }
 
 /// Counts of clusters by formula: nodes, links and distances, of which two are those to routers of hosts with several
@@ -134,18 +142,21 @@ const STAR: &str = "<zone id=\"w\" routing=\"Full\">\n<host id=\"A\" speed=\"1Gf
 fn routes_show_where_links_meet() {
     let own = "A kind host\nB kind host\nC kind host\nA junction0 rate 1Gb/s delay 1us\njunction0 B rate 2Gb/s delay 2us\n\
                junction0 C rate 3Gb/s delay 3us\n";
-    let expected = facts(&described(own, "graph:x".to_owned(), None, false).unwrap());
+    let expected = facts(&network(own, "graph:x".to_owned(), None).unwrap());
     assert_eq!(facts(&read(STAR)), expected);
     // The same by links whose directions share a bandwidth, if they are taken as full duplex.
     let mut shared = platform(STAR);
     for word in [" sharing_policy=\"SPLITDUPLEX\"", " direction=\"UP\"", " direction=\"DOWN\""] {
         shared = shared.replace(word, "");
     }
-    assert_eq!(facts(&described(&shared, "graph:x".to_owned(), None, true).unwrap()), expected);
-    let error = described(&shared, "graph:x".to_owned(), None, false).unwrap_err();
+    assert_eq!(
+        facts(&described(&shared, "graph:x".to_owned(), &Options { duplex: true, ..Options::default() }).unwrap()),
+        expected
+    );
+    let error = no_graph(&shared);
     assert!(error.to_string().contains("line 6") && error.to_string().contains("link `la`"), "{error}");
     assert!(error.remedy().to_string().contains("shared=duplex"), "{}", error.remedy());
-    let error = described("A B\n", "graph:x".to_owned(), None, true).unwrap_err();
+    let error = described("A B\n", "graph:x".to_owned(), &Options { duplex: true, ..Options::default() }).unwrap_err();
     assert!(error.to_string().contains("no policy of sharing"), "{error}");
 }
 
@@ -161,7 +172,7 @@ fn edges_of_a_graph_by_shortest_paths() {
     let own = "a kind host\na.router endpoints 0\nb kind host\nb.router endpoints 0\nr endpoints 0\na a.router rate 3Gb/s delay 0ps\n\
                b b.router rate 3Gb/s delay 0ps\na.router r rate 1Gb/s delay 1us\na.router -> b.router rate 2Gb/s delay 2us\n\
                b.router -> a.router rate 3Gb/s delay 3us\n";
-    assert_eq!(facts(&read(text)), facts(&described(own, "graph:x".to_owned(), None, false).unwrap()));
+    assert_eq!(facts(&read(text)), facts(&network(own, "graph:x".to_owned(), None).unwrap()));
 }
 
 #[test]
@@ -184,7 +195,7 @@ fn deep_and_large_platforms_are_refused() {
     let deep = "<zone id=\"z\" routing=\"Full\">".repeat(100_000);
     assert!(refused(&deep).to_string().contains("nested deeper than 64"));
     let entity = "<!DOCTYPE x [<!ENTITY a \"b\">]><platform>&a;</platform>";
-    let error = described(entity, "graph:x".to_owned(), None, false).unwrap_err();
+    let error = network(entity, "graph:x".to_owned(), None).unwrap_err();
     assert!(error.to_string().contains("entities"), "{error}");
     let large = FLAT.replace("0-2,7", "0-999999");
     assert!(refused(&large).to_string().contains("links"), "{}", refused(&large));
@@ -220,7 +231,6 @@ fn faults_name_their_line_and_a_remedy() {
         (STAR, "SPLITDUPLEX", "WIFI", 6, "sharing_policy `WIFI`"),
         (STAR, "SPLITDUPLEX", "FATPIPE", 11, "link `la`"),
         (STAR, "lo\"/></route>", "lo\"/></route><bypassRoute src=\"A\" dst=\"B\"/>", 10, "<bypassRoute>"),
-        (STAR, "<zone", "<config id=\"General\"/><zone", 4, "<config>"),
         (STAR, "<route src=\"A\" dst=\"A\">", "<rout/><route src=\"A\" dst=\"A\">", 10, "<rout>: unknown element"),
         (STAR, "latency=\"2us\"", "latency_file=\"x\"", 7, "latency_file"),
         (STAR, "</zone>", "", 15, "not XML"),
