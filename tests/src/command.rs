@@ -103,7 +103,8 @@ pub fn trace_prep() -> &'static Path {
     BINARY.get_or_init(|| {
         let folder = binary().parent().expect("the command lies in a folder");
         let binary = folder.join(format!("trace-prep{}", std::env::consts::EXE_SUFFIX));
-        let newest = ["trace-prep/src", "trgen/src"].iter().filter_map(|sources| newest_in(&workspace().join(sources))).max();
+        let newest =
+            ["trace-prep/src", "trgen/src"].iter().filter_map(|sources| newest_in(&workspace().join(sources))).max();
         if modified(&binary) < newest {
             build(folder, "trace-prep");
         }

@@ -206,7 +206,12 @@ fn capacity(of: &Drawn) -> Option<f64> {
     }
     let (warmup, size) = (3.0 * of.latency + 10.0 * packet, (6.0 * of.latency).max(of.latency + 600.0 * packet));
     // In phits per cycle, or as a share of the rate of a link.
-    let asked = if matches!(of.model, "vct" | "wormhole" | "bus") { 1.6 * 16.0 / packet } else { 1.6 };
+    let asked = match of.model {
+        // Three channels with a queue each.
+        "vct" => (16.0 * 16.0 / packet).min(1.6),
+        "wormhole" | "bus" => (4.0 * 16.0 / packet).min(1.6),
+        _ => 1.6,
+    };
     let long = json(&format!(
         "run {} --load {asked} --warmup {warmup:.0} --max-conv-time 0 --samples 5 --sample-size {size:.0}",
         of.words
