@@ -211,16 +211,15 @@ fn messages_share_what_the_table_states() {
             [(case.merging, [(0, 1, LONG), (2, 1, LONG)]), (case.leaving, [(0, 1, LONG), (0, 2, LONG)])]
         {
             let found = times(case, &messages);
-            let expected = match sharing {
-                Sharing::Nothing => [one, one],
-                Sharing::MessageByMessage => [one, two],
-                Sharing::Evenly => [two, two],
+            let holds = match sharing {
+                Sharing::Nothing => is_near(found[0], one) && is_near(found[1], one),
+                Sharing::MessageByMessage => is_near(found[0], one) && is_near(found[1], two),
+                // No faster than the link, whose gaps between packets of one message the other may fill.
+                Sharing::Evenly => {
+                    is_near(found[0], found[1] as f64) && (1.8 * one..1.02 * two).contains(&(found[1] as f64))
+                }
             };
-            assert!(
-                found.iter().zip(expected).all(|(&found, expected)| is_near(found, expected)),
-                "{}: {messages:?} {sharing:?} {found:?}, alone {alone}",
-                case.model
-            );
+            assert!(holds, "{}: {messages:?} {sharing:?} {found:?}, alone {alone}", case.model);
         }
     }
 }
