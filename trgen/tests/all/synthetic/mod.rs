@@ -6,7 +6,6 @@ mod common;
 mod expr;
 mod load;
 mod patterns;
-mod second;
 mod source;
 mod spatial;
 mod traffic;

@@ -18,7 +18,7 @@ fn pattern(text: &str, grid: &Geometry) -> Box<dyn Pattern> {
 
 /// Tests draws of one source against weights per destination (not normalised; a destination of weight 0 must not
 /// occur).
-pub(super) fn check(text: &str, grid: &Geometry, source: u32, weights: &[f64]) {
+fn check(text: &str, grid: &Geometry, source: u32, weights: &[f64]) {
     const DRAWS: u32 = 1_000_000;
     let mut pattern = pattern(text, grid);
     let mut rng = stream(11, u64::from(source), Purpose::Spatial);
@@ -301,7 +301,7 @@ fn patterns_with_the_sender_itself() {
 }
 
 /// `share` to the hot nodes other than the source, the rest evenly.
-pub(super) fn hot(grid: &Geometry, source: u32, share: f64, hot: &[u32]) -> Vec<f64> {
+fn hot(grid: &Geometry, source: u32, share: f64, hot: &[u32]) -> Vec<f64> {
     let nodes = grid.nodes() as u32;
     let others: Vec<u32> = hot.iter().copied().filter(|&node| node != source).collect();
     let share = if others.is_empty() { 0.0 } else { share };
@@ -401,7 +401,7 @@ fn local_falls_off_with_the_distance() {
 
 /// The distribution of `hops` hops, each in one of the dimensions with room left, all equally likely: hops per
 /// dimension.
-pub(super) fn splits(sizes: &[u32], hops: u32) -> HashMap<Vec<u32>, f64> {
+fn splits(sizes: &[u32], hops: u32) -> HashMap<Vec<u32>, f64> {
     let mut splits = HashMap::from([(vec![0; sizes.len()], 1.0)]);
     for _ in 0..hops {
         let mut next: HashMap<Vec<u32>, f64> = HashMap::new();
