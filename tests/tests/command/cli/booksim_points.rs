@@ -108,12 +108,16 @@ fn points_of_booksim_by_their_configurations() {
 /// Cases that others found: latencies and accepted loads of BookSim, or what is refused.
 #[test]
 fn l5_cases_of_booksim() {
-    for (name, latency, accepted) in [("bitrev.cfg", 13.08, 0.297), ("nca.cfg", 26.77, 0.3)] {
+    // The figures are of one run of 3 000 cycles: accepted loads are known to three standard errors of its packets.
+    for (name, latency, accepted, packets) in
+        [("bitrev.cfg", 13.08, 0.297, 7_128.0_f64), ("nca.cfg", 26.77, 0.3, 14_400.0)]
+    {
         let Some(path) = shared_file(&format!("cases/second/{name}")) else { return };
         let text = std::fs::read_to_string(path).expect("text");
         let (ours, _, load) = run(&text, &[]).expect("it is read");
         assert!((ours / latency - 1.0).abs() <= 0.02, "{name}: {ours}, BookSim {latency}");
-        assert!((load / accepted - 1.0).abs() <= 0.012, "{name}: {load}, BookSim {accepted}");
+        let bound = (3.0 / packets.sqrt()).max(0.012);
+        assert!((load / accepted - 1.0).abs() <= bound, "{name}: {load}, BookSim {accepted}");
     }
     for (name, expected) in [
         ("hot-plain.cfg", "traffic = \"hotspot(1,0,self=true)\""),
