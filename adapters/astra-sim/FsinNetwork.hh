@@ -12,7 +12,15 @@
 #include <string>
 #include <tuple>
 
-#include "AstraNetworkAPI.hh"
+// That of ASTRA-sim, where its folder is searched for headers (`-I astra-sim`); else that of a folder which has it directly,
+// such as `stand-in`. Never in quotes: these would find a file beside this one first.
+#if __has_include(<astra-sim/common/AstraNetworkAPI.hh>)
+#include <astra-sim/common/AstraNetworkAPI.hh>
+#elif __has_include(<astra-sim/system/AstraNetworkAPI.hh>)
+#include <astra-sim/system/AstraNetworkAPI.hh>
+#else
+#include <AstraNetworkAPI.hh>
+#endif
 
 namespace AstraSim {
 

@@ -10,12 +10,14 @@
 //! - [`machine`]: the network interface of a virtual machine as a stepped guest, exact to the nanosecond;
 //! - [`image`]: what the image of virtual machines is made of;
 //! - [`relay`]: a guest that carries Ethernet frames of virtual machines;
+//! - [`content`]: a hash of long payloads;
 //! - [`clock`]: cycles and picoseconds; [`address`]: addresses of endpoints; [`token`]: authentication;
 //! - [`owner_socket`]: sockets to which only their owner can connect; [`backlog`]: queues of connections.
 
 pub mod address;
 pub mod backlog;
 pub mod codec;
+pub mod content;
 pub mod endpoint;
 pub mod guest;
 pub mod image;

@@ -111,7 +111,8 @@ impl Machine {
         };
         for destination in receivers {
             let (size, payload) = (frame.len() as u64, Bytes::copy_from_slice(frame));
-            let inject = Inject { destination, notify: false, size, cookie: 0, unmodelled: false, payload };
+            let inject =
+                Inject { destination, notify: false, size, cookie: 0, unmodelled: false, identified: None, payload };
             self.guest.inject(0, inject)?;
         }
         Ok(Taken::Frame)

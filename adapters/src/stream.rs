@@ -1,6 +1,6 @@
 //! A blocking connection that carries frames, used by both sides of a run after the handshake.
 
-use std::io::{self, ErrorKind, IoSlice, Write};
+use std::io::{self, ErrorKind, IoSlice};
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use bytes::BytesMut;
 use rustix::buffer::Buffer;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::net::{RecvFlags, recv};
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, send, sendmsg};
 
 use crate::address::Address;
 use crate::clock::Time;
@@ -93,18 +93,15 @@ impl Stream {
         Ok(count)
     }
 
+    // A guest may be a library in a program of another language, which a signal (`SIGPIPE`) would end without a word of why
+    // the other side has gone.
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Tcp(stream) => stream.write(from),
-            Self::Unix(stream) => stream.write(from),
-        }
+        Ok(send(self.descriptor(), from, SendFlags::NOSIGNAL)?)
     }
 
     fn write_vectored(&mut self, from: &[IoSlice<'_>]) -> io::Result<usize> {
-        match self {
-            Self::Tcp(stream) => stream.write_vectored(from),
-            Self::Unix(stream) => stream.write_vectored(from),
-        }
+        let mut nothing_else = SendAncillaryBuffer::default();
+        Ok(sendmsg(self.descriptor(), from, &mut nothing_else, SendFlags::NOSIGNAL)?)
     }
 }
 

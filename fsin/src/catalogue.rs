@@ -168,7 +168,8 @@ fn of_settings() -> Vec<Kind> {
         }
         let models = MODELS.rows().iter().filter(|model| model.understands(key.name));
         let carriers: Vec<Carrier> = models.map(|&model| Carrier { model, routing: None }).collect();
-        let member = |(component, aliases): (_, &[_])| Member { carriers: carriers.clone(), ..Member::new(component, aliases) };
+        let member =
+            |(component, aliases): (_, &[_])| Member { carriers: carriers.clone(), ..Member::new(component, aliases) };
         let name = key.table.map_or_else(|| plural(key.name), |table| table.kind.to_owned());
         kinds.push(Kind { name, keys: vec![key.name], members: named.into_iter().map(member).collect() });
     }

@@ -113,7 +113,7 @@ pub use trgen::{self, Cycle, Delivery, Message, NodeId, TrGen};
 #[cfg(feature = "command")]
 #[must_use]
 pub fn main_with(registry: Registry) -> std::process::ExitCode {
-    std::process::ExitCode::from(cli::main(registry) as u8)
+    std::process::ExitCode::from(cli::status(cli::main(registry)))
 }
 
 /// As [`main_with`], called by a program that is not the command, such as an interpreter: `words` are the name of the
@@ -123,5 +123,5 @@ pub fn main_with(registry: Registry) -> std::process::ExitCode {
 #[must_use]
 pub fn main_called(registry: Registry, program: Vec<std::ffi::OsString>, words: Vec<std::ffi::OsString>) -> u8 {
     cli::called_by(program, words);
-    cli::main(registry) as u8
+    cli::status(cli::main(registry))
 }

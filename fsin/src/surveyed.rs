@@ -1,6 +1,6 @@
 //! The properties of a topology as data.
 
-use fsin_core::topology::{Survey, Topology};
+use fsin_core::topology::{Capacities, Survey, Topology};
 use serde_json::{Map, Value, json};
 
 /// \[nodes\] Largest vertex-transitive network that is surveyed: that takes gigabytes of memory.
@@ -12,7 +12,13 @@ const MOST_NODES_COUNTED_FROM_EACH: usize = 1 << 16;
 /// The properties of a topology, by the names of `fsin topology --format json`.
 #[must_use]
 pub fn surveyed(topology: &dyn Topology) -> Map<String, Value> {
-    let survey = Survey::of(topology);
+    surveyed_with(topology, &Capacities::of(topology))
+}
+
+/// The same with these capacities of links.
+#[must_use]
+pub fn surveyed_with(topology: &dyn Topology, capacities: &Capacities) -> Map<String, Value> {
+    let survey = Survey::with(topology, capacities);
     let figures = json!({
         "schema": 1,
         "topology": topology.spec(),

@@ -10,6 +10,7 @@
 //!   [`figure`]s over seeds; [`defects`] of the original; [`dating`]: when it began to measure;
 //! - [`keys`]: a value of every setting, for tests that walk over all; [`waits`]: whether what waits forms a cycle;
 //! - [`line_plot`]: pictures of a few curves, for the pages of the project;
+//! - [`outsider`]: whole experiments, drawn, and what must hold of any;
 //! - [`pages`]: follows pages of Markdown as a user does;
 //! - [`pty`]: a command on its own terminal;
 //! - [`live`]: guests in threads, coupled to a network in this process;
@@ -35,6 +36,7 @@ pub mod live;
 pub mod machines;
 pub mod modules;
 pub mod mpi;
+pub mod outsider;
 pub mod pages;
 pub mod parallel;
 pub mod programs;

@@ -74,6 +74,12 @@ impl Program {
         self.folder.path()
     }
 
+    /// The program.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// `fsin mpirun` with these flags, and the words of the program.
     #[must_use]
     pub fn command(&self, flags: &str, words: &str) -> Command {

@@ -19,7 +19,7 @@ pub fn shared_dir() -> Option<PathBuf> {
     shared.is_dir().then_some(shared)
 }
 
-/// A file of the folder `shared`. If it is absent, reports that the calling test is skipped; the test should then
+/// A file of the folder `shared`; those of `reference/` may stand in the repository, in `tests/reference`. If it is absent, reports that the calling test is skipped; the test should then
 /// return.
 #[must_use]
 pub fn shared_file(name: &str) -> Option<PathBuf> {
@@ -33,6 +33,11 @@ pub fn shared_folder(name: &str) -> Option<PathBuf> {
 }
 
 fn shared(name: &str, is_it: fn(&Path) -> bool) -> Option<PathBuf> {
+    // Measured rows that are small stand in the repository.
+    let own = workspace().join("tests").join(name);
+    if name.starts_with("reference/") && is_it(&own) {
+        return Some(own);
+    }
     let found = shared_dir().map(|shared| shared.join(name)).filter(|path| is_it(path));
     if found.is_none() {
         skipped(&format!("../shared/{name} beside the workspace does not exist"));

@@ -350,9 +350,18 @@ fn a_library_does_not_depend_on_a_program() {
     for (library, at_most) in [("fsin-experiment", 84), ("fsin", 90)] {
         let packages = features(&["--package", library, "--no-default-features", "--edges", "normal"]);
         let packages: BTreeSet<&str> = packages.iter().filter_map(|line| line.split(' ').next()).collect();
-        for program in
-            ["clap", "crossterm", "ctrlc", "indicatif", "miette", "ratatui", "tokio", "trace-prep", "fsin-tui"]
-        {
+        for program in [
+            "clap",
+            "crossterm",
+            "ctrlc",
+            "indicatif",
+            "miette",
+            "ratatui",
+            "signal-hook",
+            "tokio",
+            "trace-prep",
+            "fsin-tui",
+        ] {
             assert!(!packages.contains(program), "{library} depends on {program}");
         }
         assert!(packages.contains("trgen") && packages.len() <= at_most, "{library}: {}: {packages:?}", packages.len());

@@ -87,6 +87,9 @@ fn note(operation: &Collective) -> u64 {
     name << 32 | operation.root().map_or(NO_ROOT, |root| root as u64)
 }
 
+/// Separates the numbers of persistent collectives from those of others.
+pub(crate) const PERSISTENT: u64 = 1 << 48;
+
 /// The lower half of the [`note`] of a collective without a root, or between groups.
 const NO_ROOT: u64 = 0xffff_ffff;
 
@@ -100,12 +103,13 @@ fn describe_note(note: u64) -> String {
 }
 
 impl Running {
-    /// A collective of a communicator that is about to begin at `begin` \[ps\].
+    /// The collective `number` of a communicator that is about to begin at `begin` \[ps\].
     ///
     /// # Errors
     /// The algorithm does not serve the operation on so many ranks.
     pub(crate) fn new(
         comm: &Comm,
+        number: u64,
         operation: Collective,
         algorithm: Algorithm,
         data: Data,
@@ -114,16 +118,17 @@ impl Running {
     ) -> Result<Self, ExpandError> {
         let mut events = Vec::new();
         let ranks: Vec<TaskId> = (0..comm.size()).map(TaskId::at).collect();
-        let tag = Tag::collective(comm.collectives as i64);
+        let tag = Tag::collective(number as i64);
         expand(&operation, algorithm, &ranks, comm.rank, tag, &mut RequestPool::new(), &mut events)?;
         let who = (Rc::clone(&comm.group), comm.rank);
-        Ok(Self::of(comm, (operation.name(), note(&operation)), who, events, data, finish, begin))
+        Ok(Self::of((comm, number), (operation.name(), note(&operation)), who, events, data, finish, begin))
     }
 
-    /// A collective of an intercommunicator with these events, that is about to begin at `begin` \[ps\]. Ranks are
+    /// The collective `in_all` of an intercommunicator, with these events, that is about to begin at `begin` \[ps\]. Ranks are
     /// numbered as [`Sides`] does.
     pub(crate) fn between(
         comm: &Comm,
+        in_all: u64,
         sides: &Sides,
         name: &'static str,
         events: Vec<Event>,
@@ -133,11 +138,11 @@ impl Running {
     ) -> Self {
         let number = trgen::trace::collectives::NAMES.iter().position(|&other| other == name).unwrap_or(0) as u64;
         let who = (Rc::clone(&sides.members), sides.rank);
-        Self::of(comm, (name, number << 32 | NO_ROOT), who, events, data, finish, begin)
+        Self::of((comm, in_all), (name, number << 32 | NO_ROOT), who, events, data, finish, begin)
     }
 
     fn of(
-        comm: &Comm,
+        (comm, number): (&Comm, u64),
         (name, note): (&'static str, u64),
         (members, rank): (Rc<Vec<usize>>, usize),
         events: Vec<Event>,
@@ -152,7 +157,7 @@ impl Running {
             members,
             rank,
             context: comm.context ^ CONTEXT,
-            number: comm.collectives,
+            number,
             events,
             position: 0,
             open: HashMap::new(),
@@ -178,6 +183,14 @@ impl Running {
         self.from.values().map(|&rank| self.members[rank]).collect()
     }
 
+    /// Its place among the collectives of its communicator, as text for error messages.
+    fn place(&self) -> String {
+        match self.number.checked_sub(PERSISTENT) {
+            Some(number) => format!("persistent collective {}", number + 1),
+            None => format!("collective {}", self.number + 1),
+        }
+    }
+
     /// What this collective waits for, as text for error messages.
     pub(crate) fn wanted(&self, comms: &Comms) -> String {
         let mut from = self.sources();
@@ -190,7 +203,7 @@ impl Running {
             format!("{ranks} {}", from.join(", "))
         };
         let (name, comm) = (describe_note(self.note()), comms.title_of(self.context ^ CONTEXT));
-        format!("{whom} in {name}, collective {} of {comm}", self.number + 1)
+        format!("{whom} in {name}, {} of {comm}", self.place())
     }
 
     /// Says how ranks disagree.
@@ -198,8 +211,8 @@ impl Running {
         let (name, comm) = (describe_note(self.note()), comms.title_of(self.context ^ CONTEXT));
         let text = match disagreement {
             Disagreement::Call { source, note } => {
-                let (number, other) = (self.number + 1, describe_note(*note));
-                format!("collective {number} of {comm} is {name} here and {other} on rank {source}")
+                let (place, other) = (self.place(), describe_note(*note));
+                format!("{place} of {comm} is {name} here and {other} on rank {source}")
             }
             Disagreement::Data => format!(
                 "{name} of {comm}: data of another rank do not fit those of this rank: counts or datatypes differ"

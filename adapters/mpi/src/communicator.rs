@@ -1,4 +1,4 @@
-//! Communicators, groups, attributes and error handlers.
+//! Communicators, groups and error handlers.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -7,6 +7,7 @@ use std::rc::Rc;
 use trgen::rng::mix2;
 
 use crate::abi::*;
+use crate::caching::Attributes;
 use crate::error::{Error, Outcome, error};
 use crate::table::Table;
 
@@ -17,19 +18,6 @@ pub(crate) type Handler = unsafe extern "C" fn(*mut c_int, *mut c_int);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Errhandler {
     pub(crate) function: Handler,
-}
-
-/// A key of attributes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Keyval {
-    /// The copy function.
-    pub(crate) copy: F,
-    /// The delete function.
-    pub(crate) delete: F,
-    /// The extra state that the program has given, which is passed to both functions.
-    pub(crate) extra: isize,
-    /// The functions of Fortran's library that call the copy and the delete function; null for functions of C.
-    pub(crate) proxies: (F, F),
 }
 
 /// The topology of a communicator.
@@ -56,12 +44,15 @@ pub(crate) struct Comm {
     pub(crate) rank: usize,
     /// Number of communicators made from it so far.
     pub(crate) made: u64,
-    /// Number of collectives called on it so far.
+    /// Number of collectives called on it so far, without those of persistent requests.
     pub(crate) collectives: u64,
+    /// Number of persistent collectives initialized on it so far.
+    pub(crate) prepared: u64,
+    /// Number of partitioned operations initialized on it so far: by whether they send, other rank of the world and tag.
+    pub(crate) partitioned: BTreeMap<(bool, usize, i64), u64>,
     /// Handle of its error handler.
     pub(crate) errhandler: c_int,
-    /// Values of attributes, by key.
-    pub(crate) attributes: BTreeMap<c_int, isize>,
+    pub(crate) attributes: Attributes,
     pub(crate) topology: Option<Rc<Topology>>,
     /// The name that the program has given; empty for none.
     pub(crate) name: String,
@@ -78,8 +69,10 @@ impl Comm {
             rank,
             made: 0,
             collectives: 0,
+            prepared: 0,
+            partitioned: BTreeMap::new(),
             errhandler: ERRORS_ARE_FATAL,
-            attributes: BTreeMap::new(),
+            attributes: Attributes::default(),
             topology: None,
             name: name.to_owned(),
             info: BTreeMap::new(),

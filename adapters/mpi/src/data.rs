@@ -151,8 +151,8 @@ fn places(terms: &Terms, counts: &[i64]) -> Vec<(usize, usize)> {
 
 impl Data {
     /// The data of a collective that moves blocks. `own` are the blocks of this rank: origin, destination and bytes.
-    pub(crate) fn blocks(own: Vec<(u32, u32, Vec<u8>)>, route: Route) -> Self {
-        let newest = own.iter().map(|&(from, to, _)| (from, to)).collect();
+    pub(crate) fn blocks<B: Into<Bytes>>(own: Vec<(u32, u32, B)>, route: Route) -> Self {
+        let newest = own.iter().map(|(from, to, _)| (*from, *to)).collect();
         Self::Blocks {
             all: own.into_iter().map(|(from, to, bytes)| ((from, to), bytes.into())).collect(),
             route,

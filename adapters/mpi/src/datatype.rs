@@ -1,11 +1,12 @@
 //! Datatypes. A datatype is a list of runs of basic elements; values are packed and unpacked run after run.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ffi::c_int;
 use std::rc::Rc;
 
 use crate::abi::*;
+use crate::caching::Attributes;
 use crate::error::{Outcome, error};
 use crate::table::Table;
 
@@ -74,8 +75,9 @@ pub(crate) struct Type {
     pub(crate) runs: Rc<Vec<Run>>,
     pub(crate) name: String,
     pub(crate) made: Made,
-    /// Cached attributes, by key.
-    pub(crate) attributes: BTreeMap<c_int, isize>,
+    pub(crate) attributes: Attributes,
+    /// True if it is predefined, or the program has committed it.
+    pub(crate) is_committed: bool,
     /// See [`Type::pieces`], once it has been needed.
     pub(crate) pieces: OnceCell<Option<Pieces>>,
 }
@@ -217,7 +219,9 @@ fn builtin(handle: c_int) -> Option<Type> {
     };
     let made = Made { combiner: 1, ..Made::default() };
     let (runs, name) = (Rc::new(runs), name.to_owned());
-    Some(Type { size, lower: 0, upper: extent, runs, name, made, attributes: BTreeMap::new(), pieces: OnceCell::new() })
+    let attributes = Attributes::default();
+    let is_committed = true;
+    Some(Type { size, lower: 0, upper: extent, runs, name, made, attributes, is_committed, pieces: OnceCell::new() })
 }
 
 /// The kind of a basic type; `None` if the handle is not that of a predefined type.
@@ -248,6 +252,23 @@ impl Types {
     pub(crate) fn get(&self, handle: c_int) -> Outcome<Rc<Type>> {
         match self.made.get(handle).or_else(|| self.predefined.get(&handle)) {
             Some(found) => Ok(Rc::clone(found)),
+            None => error(ERR_TYPE, format!("{handle:#x} is not a datatype")),
+        }
+    }
+
+    /// The type of a handle, for data that are sent, received or packed: it must be committed.
+    pub(crate) fn committed(&self, handle: c_int) -> Outcome<Rc<Type>> {
+        let found = self.get(handle)?;
+        match found.is_committed {
+            true => Ok(found),
+            false => error(ERR_TYPE, format!("the datatype {handle:#x} is not committed: call MPI_Type_commit first")),
+        }
+    }
+
+    /// The attributes of the type of a handle.
+    pub(crate) fn attributes(&self, handle: c_int) -> Outcome<&Attributes> {
+        match self.made.get(handle).or_else(|| self.predefined.get(&handle)) {
+            Some(found) => Ok(&found.attributes),
             None => error(ERR_TYPE, format!("{handle:#x} is not a datatype")),
         }
     }
@@ -400,7 +421,8 @@ impl Type {
             runs: Rc::new(runs),
             name: String::new(),
             made,
-            attributes: BTreeMap::new(),
+            attributes: Attributes::default(),
+            is_committed: false,
             pieces: OnceCell::new(),
         }
     }
@@ -444,7 +466,8 @@ impl Type {
             runs: Rc::new(runs),
             name,
             made,
-            attributes: BTreeMap::new(),
+            attributes: Attributes::default(),
+            is_committed: false,
             pieces: OnceCell::new(),
         };
         Some((Some(ty), rest))

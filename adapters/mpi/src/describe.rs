@@ -9,24 +9,29 @@ use crate::engine::requests::{Requests, What};
 /// Describes a message that is waited for.
 fn message(comms: &Comms, source: Option<usize>, tag: Option<i64>, context: u64) -> String {
     let source = source.map_or_else(|| "any rank".to_owned(), |source| format!("rank {source}"));
-    let tag = tag.map_or_else(|| "any tag".to_owned(), |tag| format!("tag {tag}"));
+    let tag = tag.map_or_else(|| "any tag".to_owned(), tagged);
     format!("a message from {source}, {tag}, on {}", comms.title_of(context))
+}
+
+/// The tag of the program in a tag of a message.
+fn tagged(tag: i64) -> String {
+    format!("tag {}", tag as i32)
 }
 
 /// Describes what a request waits for.
 fn request(comms: &Comms, requests: &Requests, handle: c_int) -> Option<String> {
-    match &requests.get(handle)?.what {
+    match &requests.get(requests.actual(handle))?.what {
         What::Receive { from, tag, context, .. } => Some(message(comms, *from, *tag, *context)),
         What::Send { to, tag, context, synchronous: true, .. } => {
             let comm = comms.title_of(*context);
-            Some(format!("rank {to} to receive its synchronous message, tag {tag}, on {comm}"))
+            Some(format!("rank {to} to receive its synchronous message, {}, on {comm}", tagged(*tag)))
         }
         What::Send { to, tag, context, bytes, rendezvous: true, .. } => {
             let comm = comms.title_of(*context);
-            Some(format!("rank {to} to receive its message of {bytes} bytes (rendezvous), tag {tag}, on {comm}"))
+            Some(format!("rank {to} to receive its message of {bytes} bytes (rendezvous), {}, on {comm}", tagged(*tag)))
         }
         What::Send { to, tag, bytes, .. } => {
-            Some(format!("its message of {bytes} bytes, tag {tag}, to rank {to} to leave"))
+            Some(format!("its message of {bytes} bytes, {}, to rank {to} to leave", tagged(*tag)))
         }
         What::Collective(running) => running.as_ref().map(|running| running.wanted(comms)),
         What::Several(all) => {

@@ -11,9 +11,11 @@
 //! - `arguments`: checks of arguments before they are used;
 //! - `engine`: messages, matching and requests; `collective`: collectives as messages, by the algorithms of traces, `between` the groups
 //!   of an intercommunicator too; `data`: what these messages carry;
+//! - `shared`: memory through which data of long messages pass between ranks of one machine;
 //! - `window`: windows of one-sided communication, whose accesses are messages that `engine::windows` carries out;
 //! - `file`: local files, and views of them; `external`: data as other machines store them;
 //! - `ahead`: announces, while the program computes, until when it will send nothing;
+//! - `caching`: attributes of MPI's objects, and their keys;
 //! - `datatype` with `constructors` and `copying`, `operation`, `communicator`: MPI's objects, in `table`s by handle; `clock`: clocks of the program; `sleep`: its sleeping;
 //!   `host`: those of the host; `objects`: what the program is linked with;
 //! - `report`: what the launcher reads at the end; `describe`: what a rank waits for.
@@ -41,6 +43,7 @@ mod abi;
 mod ahead;
 mod arguments;
 mod between;
+mod caching;
 mod caller;
 mod calls;
 #[cfg_attr(test, allow(dead_code, reason = "programs of tests keep the clocks of the host"))]
@@ -68,6 +71,7 @@ mod objects;
 mod operation;
 mod report;
 mod settings;
+mod shared;
 #[cfg_attr(test, allow(dead_code, reason = "programs of tests sleep on the host"))]
 mod sleep;
 mod spans;

@@ -62,8 +62,12 @@ pub(crate) fn check(ops: &Table<Op>, op: c_int, handle: c_int, ty: &Type) -> Out
     commutes(ops, op)?;
     let Some(number) = number(op) else { return Ok(()) };
     let kind = ty.basic().and_then(datatype::kind);
+    /// Bytes are sets of bits, and wide characters are no numbers.
+    const BYTE: c_int = 0x4c00_010d;
+    const WIDE: c_int = 0x4c00_040e;
     let fits = match (number, kind) {
         (13 | 14, _) => true,
+        _ if ty.basic() == Some(WIDE) || ty.basic() == Some(BYTE) && !matches!(number, 6 | 8 | 10) => false,
         (_, None) => false,
         (1 | 2, Some(kind)) => matches!(kind, Basic::Signed | Basic::Unsigned | Basic::Float | Basic::Extended),
         (3 | 4, Some(kind)) => !matches!(kind, Basic::Logical | Basic::Bytes | Basic::Pair(..) | Basic::Twins(..)),
@@ -79,6 +83,25 @@ pub(crate) fn check(ops: &Table<Op>, op: c_int, handle: c_int, ty: &Type) -> Out
     }
     let name = if ty.name.is_empty() { format!("{handle:#x}") } else { ty.name.clone() };
     error(ERR_OP, format!("{} is not supported for values of type {name}", NAMES[number]))
+}
+
+/// Returns an error if the type is not predefined, as `MPI_Fetch_and_op` needs it (MPI-4.0, 12.3.4).
+pub(crate) fn predefined_type(handle: c_int) -> Outcome {
+    match datatype::is_builtin(handle) {
+        true => Ok(()),
+        false => error(ERR_TYPE, format!("{handle:#x} is not a predefined datatype")),
+    }
+}
+
+/// Returns an error unless values of the type can be compared and swapped: integers of C and Fortran, logical and
+/// multi-language types, and bytes (MPI-4.0, 12.3.4).
+pub(crate) fn comparable_type(handle: c_int) -> Outcome {
+    /// `MPI_WCHAR`, which is a character.
+    const WIDE: c_int = 0x4c00_040e;
+    match datatype::kind(handle) {
+        Some(Basic::Signed | Basic::Unsigned | Basic::Logical) if handle != WIDE => Ok(()),
+        _ => error(ERR_TYPE, format!("values of type {handle:#x} are neither integers, logical values nor bytes")),
+    }
 }
 
 /// Replaces each number in `right` by the result of `apply` on the numbers at its place in `left` and `right`.
@@ -223,6 +246,11 @@ impl Terms {
     /// The operation does not exist, or does not apply to the type.
     pub(crate) fn of(ops: &Table<Op>, op: c_int, handle: c_int, ty: &Rc<Type>, count: i64) -> Outcome<Self> {
         check(ops, op, handle, ty)?;
+        // Of derived types only those of Fortran's kinds are numbers (MPI-4.0, 6.9.2).
+        let is_number = datatype::is_builtin(handle) || matches!(ty.made.combiner, 15..=17);
+        if number(op).is_some() && !is_number {
+            return error(ERR_OP, "a predefined operation needs values of a predefined datatype");
+        }
         if [OP_REPLACE, OP_NO_OP].contains(&op) {
             return error(ERR_OP, "MPI_REPLACE and MPI_NO_OP are no operations of reductions");
         }

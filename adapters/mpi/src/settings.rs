@@ -13,6 +13,8 @@ use adapters::address::Address;
 use adapters::token::Token;
 use trgen::trace::collectives::Choice;
 
+use crate::shared::Location;
+
 /// How long computing takes in virtual time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Compute {
@@ -30,6 +32,8 @@ pub(crate) struct Settings {
     /// This rank and the number of ranks in `MPI_COMM_WORLD`.
     pub(crate) rank: usize,
     pub(crate) size: usize,
+    /// The part of the command line that started it, from 0: `MPI_APPNUM`.
+    pub(crate) part: usize,
     /// How long computing takes.
     pub(crate) compute: Compute,
     /// \[bytes\] Longest message whose send ends at once.
@@ -50,8 +54,12 @@ pub(crate) struct Settings {
     pub(crate) address: Option<Address>,
     /// Longest silence of the endpoint, in host time.
     pub(crate) patience: Duration,
+    /// How long threads in the library wait for one that runs on, if the launcher says so.
+    pub(crate) thread_limit: Option<Duration>,
     /// The folder of the files that the launcher reads at the end.
     pub(crate) folder: Option<PathBuf>,
+    /// The memory that the ranks of this machine share.
+    pub(crate) shared: Option<Location>,
     /// True if the calls are recorded.
     pub(crate) records: bool,
     /// True if a timeline is kept.
@@ -150,6 +158,7 @@ impl Settings {
         Ok(Self {
             rank: of.value("FSIN_MPI_RANK", "a rank below FSIN_MPI_SIZE", below)?.unwrap_or(0),
             size,
+            part: of.value("FSIN_MPI_PART", "a number from 0 on", parsed)?.unwrap_or(0),
             compute: of
                 .value("FSIN_MPI_COMPUTE", "none, fixed:PICOSECONDS or measured:FACTOR", compute)?
                 .unwrap_or(Compute::None),
@@ -167,7 +176,11 @@ impl Settings {
             patience: of
                 .value("FSIN_MPI_PATIENCE", "a number of seconds", parsed)?
                 .map_or(Duration::from_secs(86_400), Duration::from_secs),
+            thread_limit: of
+                .value("FSIN_MPI_THREAD_LIMIT", "a number of milliseconds", parsed)?
+                .map(Duration::from_millis),
             folder: (of.0)("FSIN_MPI_FOLDER").map(PathBuf::from),
+            shared: of.value("FSIN_MPI_SHARED", "BYTES:PATH of shared memory", parsed)?,
             records: of.word("FSIN_MPI_RECORD", "1")?,
             has_timeline: of.word("FSIN_MPI_TIMELINE", "1")?,
         })
@@ -297,6 +310,9 @@ mod tests {
             ("FSIN_MPI_COLLECTIVES", "allreduce=magic"),
             ("FSIN_MPI_ADDRESS", "nowhere"),
             ("FSIN_MPI_PATIENCE", "long"),
+            ("FSIN_MPI_THREAD_LIMIT", "short"),
+            ("FSIN_MPI_SHARED", "17"),
+            ("FSIN_MPI_PART", "-1"),
             ("FSIN_MPI_MODE", "real-time"),
             ("FSIN_MPI_SYNC", ""),
             ("FSIN_MPI_RECORD", "yes"),

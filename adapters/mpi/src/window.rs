@@ -10,6 +10,7 @@ use std::ffi::c_int;
 use std::rc::Rc;
 
 use crate::abi::*;
+use crate::caching::Attributes;
 use crate::datatype::Type;
 use crate::engine::mail::Letter;
 use crate::error::{Outcome, error};
@@ -163,7 +164,7 @@ pub(crate) struct Window {
     /// Regions that the program has attached: address and size \[bytes\].
     pub(crate) regions: BTreeMap<usize, i64>,
     pub(crate) errhandler: c_int,
-    pub(crate) attributes: BTreeMap<c_int, isize>,
+    pub(crate) attributes: Attributes,
     pub(crate) name: String,
     pub(crate) info: BTreeMap<String, String>,
     /// True between two fences.
@@ -205,7 +206,7 @@ impl Window {
             shapes: Vec::new(),
             regions: BTreeMap::new(),
             errhandler: ERRORS_ARE_FATAL,
-            attributes: BTreeMap::new(),
+            attributes: Attributes::default(),
             name: String::new(),
             info: BTreeMap::new(),
             is_fenced: false,

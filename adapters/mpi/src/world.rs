@@ -12,8 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use adapters::guest::{Config, Guest, GuestError, Lifeline};
 
+use crate::caching::Keyval;
 use crate::caller::{Caller, Others};
-use crate::communicator::{Comms, Errhandler, Groups, Keyval};
+use crate::communicator::{Comms, Errhandler, Groups};
 use crate::datatype::Types;
 use crate::describe;
 use crate::engine::mail::Mail;
@@ -25,6 +26,7 @@ use crate::objects;
 use crate::operation::{self, Op, Terms};
 use crate::report::{self, Log, Statistics, Summary};
 use crate::settings::Settings;
+use crate::shared::Shared;
 use crate::spans::{self, Doing, Spans};
 use crate::table::Table;
 use crate::window::{Landing, Windows};
@@ -45,6 +47,8 @@ pub(crate) struct World {
     pub(crate) initialized: bool,
     pub(crate) finalized: bool,
     pub(crate) mail: Mail,
+    /// Shared memory for data of long messages, if the launcher has made it and this process can open it.
+    pub(crate) shared: Option<Shared>,
     // The objects of the program, by handle.
     pub(crate) requests: Requests,
     /// What the persistent requests begin, and the communicators that they hold.
@@ -102,6 +106,7 @@ impl World {
             initialized: false,
             finalized: false,
             mail: Mail::new(settings.size),
+            shared: None,
             requests: Requests::new(),
             begins: BTreeMap::new(),
             whole: BTreeMap::new(),
@@ -184,6 +189,7 @@ impl World {
         if let Err(failure) = guest.until() {
             self.lost(&failure);
         }
+        self.shared = self.settings.shared.as_ref().and_then(|location| Shared::open(location, rank));
         let lifeline = guest.lifeline().ok().filter(|_| is_launched);
         self.guest = Some(guest);
         if let (true, Some(folder)) = (self.settings.records, &self.settings.folder) {

@@ -7,6 +7,7 @@
 
 mod calls;
 mod catalogue;
+mod convert;
 mod fault;
 mod generator;
 mod notation;
@@ -51,6 +52,7 @@ fn trace_prep_main(py: Python<'_>, words: Vec<OsString>) -> u8 {
 #[pymodule]
 fn _fsin(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("__optimised__", !cfg!(debug_assertions))?;
     module.add_class::<pattern::Pattern>()?;
     module.add_class::<sweep::Swept>()?;
     module.add_function(wrap_pyfunction!(fsin_main, module)?)?;
@@ -61,6 +63,7 @@ fn _fsin(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue::catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::figures, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::keys, module)?)?;
+    module.add_function(wrap_pyfunction!(convert::converted, module)?)?;
     module.add_function(wrap_pyfunction!(topology::topology, module)?)?;
     module.add_function(wrap_pyfunction!(topology::node_link, module)?)
 }

@@ -47,6 +47,15 @@ class Sweeps(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             pictures[0].save(Path(folder) / "a.svg")
             self.assertEqual((Path(folder) / "a.svg").read_text(encoding="utf-8"), pictures[0].svg)
+            for name, begins in [("b.PDF", b"%PDF-"), ("b.png", b"\x89PNG\r\n"), ("b.csv", pictures[0].data.encode()[:20])]:
+                pictures[0].save(Path(folder) / name)
+                self.assertTrue((Path(folder) / name).read_bytes().startswith(begins), name)
+            for name in ["c.jpg", "c", "c.svg.gz"]:
+                with self.assertRaises(fsin.Error) as refused:
+                    pictures[0].save(Path(folder) / name)
+                self.assertEqual(refused.exception.subject, "path")
+                self.assertIn(".svg, .pdf, .png, .csv", str(refused.exception))
+                self.assertFalse((Path(folder) / name).exists())
         for keys, subject in [({"along": "color"}, "along"), ({"scale": "cubic"}, "scale"), ({"only": {"vcs": 9}}, None)]:
             with self.assertRaises(fsin.Error) as caught:
                 fsin.plot(swept, **keys)

@@ -39,9 +39,17 @@ fn vectors() -> Vec<(&'static str, u16, u64, Body)> {
         pace: 0,
     };
     let payload = Bytes::from_static(b"hello");
-    let inject =
-        Inject { destination: 7, notify: true, size: 64, cookie: 42, unmodelled: false, payload: payload.clone() };
+    let inject = Inject {
+        destination: 7,
+        notify: true,
+        size: 64,
+        cookie: 42,
+        unmodelled: false,
+        identified: None,
+        payload: payload.clone(),
+    };
     let envelope = Inject { size: 0, notify: false, unmodelled: true, ..inject.clone() };
+    let identified = Inject { identified: Some(2), ..envelope.clone() };
     let deliver = Deliver { source: 0, source_sequence: 3, cookie: 42, injected: 3200, late: 0, size: 64, payload };
     vec![
         ("hello", 0, 0, Body::Hello(Box::new(hello))),
@@ -60,6 +68,7 @@ fn vectors() -> Vec<(&'static str, u16, u64, Body)> {
         ("inject-unmodelled", 1, 64_000, Body::Inject(envelope)),
         ("busy", 0, 64_000, Body::Busy { until: 128_000 }),
         ("awaits", 0, 64_000, Body::Awaits { sources: vec![1, 3] }),
+        ("inject-identified", 1, 64_000, Body::Inject(identified)),
     ]
 }
 

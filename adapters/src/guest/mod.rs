@@ -38,7 +38,7 @@ use crate::codec::Codec;
 use crate::live::pace::{on_the_wall, virtual_time};
 use crate::protocol::{
     Body, Class, Code, DELIVER_FIELDS, Frame, Hello, Inject, MAJOR, MAX_PAYLOAD, MINOR, MINOR_OF_AWAITS,
-    MINOR_OF_PARTS, Role, Welcome,
+    MINOR_OF_IDENTIFIED, MINOR_OF_PARTS, Role, Welcome,
 };
 use crate::stream::{Broken, Link, Stream};
 use crate::token::{self, Nonce, Nonces, Side, Token};
@@ -172,7 +172,10 @@ impl Guest {
     /// A payload longer than `size` or than agreed; the run has ended.
     pub fn send(&mut self, destination: u32, size: u64, payload: &[u8]) -> Result<(), GuestError> {
         let payload = Bytes::copy_from_slice(payload);
-        self.inject(0, Inject { destination, notify: false, size, cookie: 0, unmodelled: false, payload })
+        self.inject(
+            0,
+            Inject { destination, notify: false, size, cookie: 0, unmodelled: false, identified: None, payload },
+        )
     }
 
     /// Sends a message from one of the endpoints, now.
@@ -194,6 +197,9 @@ impl Guest {
         self.await_turn()?;
         self.tick();
         let mut inject = inject;
+        if self.welcome.minor < MINOR_OF_IDENTIFIED {
+            inject.identified = None;
+        }
         while inject.payload.len() as u64 > room {
             let part = inject.payload.split_to(room as usize);
             self.link.put(endpoint, self.time, &Body::Part(part));

@@ -194,6 +194,7 @@ impl<'a> Player<'a> {
             size: bytes,
             cookie: at,
             unmodelled: false,
+            identified: None,
             payload: Bytes::new(),
         };
         guest.inject(0, inject)?;

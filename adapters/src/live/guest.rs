@@ -179,6 +179,11 @@ impl Guest {
         std::iter::once(&self.link).chain(self.members.iter().map(|member| &member.link))
     }
 
+    /// Its own connection, for a look at its state.
+    pub(super) const fn own_link(&self) -> &Link {
+        &self.link
+    }
+
     /// Its own connection.
     pub(super) fn link(&mut self) -> &mut Link {
         &mut self.link

@@ -72,6 +72,8 @@ struct Underway {
     /// \[bytes\] Size in the model.
     size: u64,
     payload: Bytes,
+    /// The part of the payload that digests cover.
+    digested: Bytes,
     /// True if it was injected during measurement.
     measured: bool,
 }
@@ -241,6 +243,22 @@ impl Hub {
         }
     }
 
+    /// Drops the messages that a guest has injected for times after `now` \[ps\] and that have not entered the network.
+    pub(super) fn drop_later(&mut self, guest: usize, now: Time) {
+        let seats = &mut self.seats;
+        let (payload, undelivered) = (&mut self.payload, &mut self.undelivered);
+        self.waiting.retain(|Reverse(waiting)| {
+            let Some(seat) = &mut seats[waiting.node.index()] else { return true };
+            let stays = seat.guest != guest || waiting.at <= now;
+            if !stays {
+                seat.outstanding = seat.outstanding.saturating_sub(1);
+                *payload -= waiting.inject.payload.len() as u64;
+                *undelivered += 1;
+            }
+            stays
+        });
+    }
+
     /// Accepts an injection of `node` at time `at` \[ps\], or returns the reason for its rejection. `window` is the
     /// largest number of messages of a node that have not left it.
     pub(super) fn inject(&mut self, node: NodeId, at: Time, inject: Inject, window: u32) -> Result<(), String> {
@@ -268,7 +286,7 @@ impl Hub {
             ));
         }
         if self.payload + payload > self.payload_limit {
-            return Err(format!("messages on their way carry more than {} bytes", self.payload_limit));
+            return Err(self.too_much());
         }
         let Some(seat) = &mut self.seats[node.index()] else { return Err(format!("node {node} has no guest")) };
         if seat.outstanding >= window {
@@ -283,6 +301,12 @@ impl Hub {
         }
         self.waiting.push(Reverse(Waiting { at, node, sequence, inject }));
         Ok(())
+    }
+
+    /// Why no more payload is accepted.
+    pub(super) fn too_much(&self) -> String {
+        let (payload, limit) = (self.payload, self.payload_limit);
+        format!("messages on their way carry {payload} bytes, and with this one more than the limit of {limit}")
     }
 
     /// \[ps\] Arrival of a message that is injected at `at` and takes this many cycles.
@@ -361,9 +385,13 @@ impl Hub {
         let mut within = Vec::new();
         while self.first_entry() <= now {
             let Some(Reverse(Waiting { at, node, sequence, inject })) = self.waiting.pop() else { return };
-            let Inject { destination, notify, size, cookie, payload, .. } = inject;
+            let Inject { destination, notify, size, cookie, identified, payload, .. } = inject;
+            let digested = match identified {
+                Some(bytes) => payload.slice(..payload.len().min(bytes as usize)),
+                None => payload.clone(),
+            };
             self.injects += 1;
-            self.digest.add(&[0, at, u64::from(node.0), sequence, u64::from(destination), size, cookie], &payload);
+            self.digest.add(&[0, at, u64::from(node.0), sequence, u64::from(destination), size, cookie], &digested);
             match &mut self.capture {
                 _ if payload.is_empty() => self.bare += 1,
                 Some(capture) => {
@@ -373,7 +401,8 @@ impl Hub {
             }
             let measured = self.measuring;
             let (source, destination) = (node, NodeId(destination));
-            let underway = Underway { source, destination, at, sequence, cookie, notify, size, payload, measured };
+            let underway =
+                Underway { source, destination, at, sequence, cookie, notify, size, payload, digested, measured };
             let id = match self.vacant.pop() {
                 Some(id) => {
                     self.underway[id] = Some(underway);
@@ -432,7 +461,7 @@ impl Hub {
         self.extend_trail(now);
         let Delivery { message, delivered, .. } = delivery;
         let id = message.id as usize;
-        let Some(Underway { source, destination, at, sequence, cookie, size, payload, measured, .. }) =
+        let Some(Underway { source, destination, at, sequence, cookie, size, payload, digested, measured, .. }) =
             self.underway.get_mut(id).and_then(Option::take)
         else {
             return;
@@ -440,7 +469,7 @@ impl Hub {
         self.vacant.push(id);
         let time = self.clock.end(*delivered).saturating_add(self.overheads.receive);
         let (source, destination) = (source.0, destination.0);
-        self.digest.add(&[1, time, u64::from(source), sequence, u64::from(destination), size, cookie], &payload);
+        self.digest.add(&[1, time, u64::from(source), sequence, u64::from(destination), size, cookie], &digested);
         if !payload.is_empty()
             && let Some(capture) = &mut self.capture
         {
@@ -472,14 +501,14 @@ impl Hub {
     /// Called when the network drops a message. Its receiver is not notified.
     pub(super) fn dropped(&mut self, now: Cycle, message: &Message) {
         self.extend_trail(now);
-        let Some(Underway { source, destination, sequence, size, cookie, payload, .. }) =
+        let Some(Underway { source, destination, sequence, size, cookie, payload, digested, .. }) =
             self.underway.get_mut(message.id as usize).and_then(Option::take)
         else {
             return;
         };
         self.vacant.push(message.id as usize);
         let (source, destination) = (u64::from(source.0), u64::from(destination.0));
-        self.digest.add(&[2, self.clock.end(now), source, sequence, destination, size, cookie], &payload);
+        self.digest.add(&[2, self.clock.end(now), source, sequence, destination, size, cookie], &digested);
         self.payload -= payload.len() as u64;
         self.undelivered += 1;
     }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use trgen::{Next, SourceError};
 
+use super::guest::Guest;
 use super::rules::LostGuest;
 use super::state::State;
 use super::{CHECK_INTERVAL, Live};
@@ -78,12 +79,13 @@ impl From<Broken> for Loss {
 }
 
 impl Live {
-    /// Detects guests that have closed a connection while they must be silent, and handles their loss. Does nothing if
-    /// the last check was less than [`CHECK_INTERVAL`] ago.
+    /// Detects guests that have closed a connection while they must be silent, or while they have a turn that nobody
+    /// awaits, such as one until a far time at which they are busy; and handles their loss. `awaited` is the guest whose
+    /// turn the caller awaits, and whose input it reads. Does nothing if the last check was less than [`CHECK_INTERVAL`] ago.
     ///
     /// # Errors
     /// If a loss ends the run.
-    pub(super) fn lose_closed_connections(&mut self) -> Result<(), SourceError> {
+    pub(super) fn lose_closed_connections(&mut self, awaited: Option<usize>) -> Result<(), SourceError> {
         if self.last_check.elapsed() < CHECK_INTERVAL {
             return Ok(());
         }
@@ -98,13 +100,45 @@ impl Live {
             .collect();
         // The connections of a guest are adjacent: its index occurs once for each of them that is closed.
         dead.dedup();
+        let gone = self.closed_during_turns(awaited);
+        for &index in &gone {
+            self.finish_input(index)?;
+        }
         for &index in &dead {
             // Its last input may explain the loss.
             let loss = self.guests[index].check().err().unwrap_or_else(|| Broken::Closed.into());
             self.lose(index, &loss)?;
         }
-        if !dead.is_empty() {
+        if !dead.is_empty() || !gone.is_empty() {
             self.plan();
+        }
+        Ok(())
+    }
+
+    /// The guests that have the turn, and have closed their connections. Not `awaited`, nor those of a run without a central order,
+    /// which awaits all.
+    fn closed_during_turns(&self, awaited: Option<usize>) -> Vec<usize> {
+        let runs = |&(index, guest): &(usize, &Guest)| {
+            Some(index) != awaited && self.sync.is_none() && matches!(guest.state, State::Running { .. })
+        };
+        let (owners, links): (Vec<usize>, Vec<&stream::Link>) =
+            self.guests.iter().enumerate().filter(runs).map(|(index, guest)| (index, guest.own_link())).unzip();
+        let closed = stream::closed(links.into_iter());
+        owners.into_iter().zip(closed).filter_map(|(index, closed)| closed.then_some(index)).collect()
+    }
+
+    /// Processes the last input of a guest that has the turn and has closed its connection: it has said goodbye, or is lost.
+    ///
+    /// # Errors
+    /// If the loss ends the run.
+    fn finish_input(&mut self, index: usize) -> Result<(), SourceError> {
+        while matches!(self.guests[index].state, State::Running { .. }) {
+            let next = self.guests[index].link().next_if_there().map_err(Loss::from);
+            match next.and_then(|frame| frame.map(|frame| self.process_frame(index, frame)).transpose()) {
+                Ok(None) => return Ok(()),
+                Ok(Some(_)) => {}
+                Err(loss) => return self.lose(index, &loss),
+            }
         }
         Ok(())
     }
@@ -133,6 +167,10 @@ impl Live {
     /// # Errors
     /// If the loss ends the run.
     pub(super) fn lose(&mut self, index: usize, loss: &Loss) -> Result<(), SourceError> {
+        if !self.guests[index].is_connected() {
+            // It was found to be gone while another guest was awaited.
+            return Ok(());
+        }
         let what = format!("{}: {}", self.guests[index].describe(), loss.what);
         let interrupted = self.rules.stop.load(Ordering::Relaxed);
         let text = if interrupted { "the run was interrupted" } else { &loss.what };
@@ -142,6 +180,10 @@ impl Live {
         self.end_connections(index, loss.code, text);
         self.guests[index].state = State::Lost { why: loss.what.clone() };
         self.hub.drop_inbox(index);
+        if let Some(pace) = &mut self.pace {
+            // By the wall clock it has not sent yet what it has sent in advance.
+            self.hub.drop_later(index, pace.now());
+        }
         match self.rules.lost {
             _ if interrupted => {}
             LostGuest::Abort => {}

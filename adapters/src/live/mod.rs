@@ -261,6 +261,8 @@ impl Live {
             .min(self.hub.first_entry())
             .min(phase.filter(|_| connected).unwrap_or(Cycle::NEVER));
         self.due = match entering {
+            // In real time nothing is simulated for guests that are gone.
+            _ if self.pace.is_some() && !connected => Next::Done,
             Cycle::NEVER if connected => Next::Waiting,
             // The run lasts until the last guest ends, even without messages.
             Cycle::NEVER => match self.last_end() {
@@ -336,7 +338,7 @@ impl Live {
             && !self.rules.stop.load(Ordering::Relaxed)
             && !pace.has_come(time)
         {
-            self.lose_closed_connections()?;
+            self.lose_closed_connections(None)?;
         }
         if let Some(behind) = self.pace.as_mut().and_then(Pace::worth_telling) {
             let seconds = behind as f64 * 1e-12;
@@ -404,7 +406,7 @@ impl TrGen for Live {
     }
 
     fn attend(&mut self) -> Result<(), SourceError> {
-        self.lose_closed_connections()
+        self.lose_closed_connections(None)
     }
 
     fn sent(&mut self, now: Cycle, message: &Message) {

@@ -276,7 +276,7 @@ impl Live {
             }
             let running = self.guests.iter().filter(|guest| matches!(guest.state, State::Running { .. }));
             stream::await_any(running.flat_map(Guest::all_links), CHECK_INTERVAL);
-            self.lose_closed_connections()?;
+            self.lose_closed_connections(None)?;
             let warn: Duration = self.rules.warn;
             if begin.elapsed() >= warn * (warnings + 1) {
                 warnings += 1;

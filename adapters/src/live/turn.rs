@@ -183,7 +183,7 @@ impl Live {
                         self.report_waiting(others, warn * warnings);
                     }
                     self.finish_turns_of_closed(&others[1..])?;
-                    self.lose_closed_connections().map_err(Ended::Run)?;
+                    self.lose_closed_connections(Some(index)).map_err(Ended::Run)?;
                 }
                 Err(Broken::Stalled(_)) => return Err(Loss::from(Broken::Interrupted).into()),
                 Err(broken) => return Err(Loss::from(broken).into()),
@@ -202,7 +202,7 @@ impl Live {
                             return Err(Loss::from(Broken::Interrupted).into());
                         }
                         self.check_hold(index)?;
-                        self.lose_closed_connections().map_err(Ended::Run)?;
+                        self.lose_closed_connections(Some(index)).map_err(Ended::Run)?;
                     }
                 }
             }
@@ -269,7 +269,7 @@ impl Live {
             if left.is_zero() {
                 break;
             }
-            self.lose_closed_connections()?;
+            self.lose_closed_connections(None)?;
         }
         Ok(false)
     }
@@ -351,8 +351,7 @@ impl Live {
             Body::Part(bytes) => {
                 let begun = (guest.begun.len() + bytes.len()) as u64;
                 if begun > self.rules.payload_limit {
-                    let what = format!("messages on their way carry more than {} bytes", self.rules.payload_limit);
-                    return Err(Loss::new(Code::Limit, format!("{what}; correct the guest")));
+                    return Err(Loss::new(Code::Limit, format!("{}; send less at once", self.hub.too_much())));
                 }
                 guest.begun.extend_from_slice(&bytes);
                 Ok(false)

@@ -27,6 +27,8 @@ const AWAITS: u8 = 16;
 const NOTIFY: u8 = 1;
 /// Inject flag: the payload may exceed the size.
 const UNMODELLED: u8 = 2;
+/// Inject flag: the number of payload bytes that identify the message follows the cookie.
+const IDENTIFIED: u8 = 4;
 
 impl Body {
     /// Name of the frame, for messages.
@@ -141,9 +143,11 @@ impl Body {
             Self::Inject(inject) => {
                 out.put_u32_le(inject.destination);
                 let unmodelled = if inject.unmodelled { UNMODELLED } else { 0 };
-                out.put_u8(unmodelled | if inject.notify { NOTIFY } else { 0 });
+                let identified = if inject.identified.is_some() { IDENTIFIED } else { 0 };
+                out.put_u8(unmodelled | identified | if inject.notify { NOTIFY } else { 0 });
                 out.put_u64_le(inject.size);
                 out.put_u64_le(inject.cookie);
+                inject.identified.iter().for_each(|&bytes| out.put_u32_le(bytes));
             }
             Self::Deliver(deliver) => {
                 out.put_u32_le(deliver.source);
@@ -298,15 +302,17 @@ fn welcome(from: &mut Reader) -> Result<Welcome, Malformed> {
 fn inject(from: &mut Reader) -> Result<Inject, Malformed> {
     let destination = from.u32()?;
     let flags = from.u8()?;
-    if flags & !(NOTIFY | UNMODELLED) != 0 {
+    if flags & !(NOTIFY | UNMODELLED | IDENTIFIED) != 0 {
         return Err(from.value("flags"));
     }
     let (notify, unmodelled) = (flags & NOTIFY != 0, flags & UNMODELLED != 0);
-    let (size, cookie, payload) = (from.u64()?, from.u64()?, from.rest());
+    let (size, cookie) = (from.u64()?, from.u64()?);
+    let identified = if flags & IDENTIFIED != 0 { Some(from.u32()?) } else { None };
+    let payload = from.rest();
     if !unmodelled && payload.len() as u64 > size {
         return Err(Malformed::Carries { carried: payload.len() as u64, size });
     }
-    Ok(Inject { destination, notify, size, cookie, unmodelled, payload })
+    Ok(Inject { destination, notify, size, cookie, unmodelled, identified, payload })
 }
 
 /// Reads the code of an Error.

@@ -18,11 +18,13 @@ pub const MAGIC: [u8; 4] = *b"TGP1";
 /// Major version: both sides must agree.
 pub const MAJOR: u16 = 1;
 /// Minor version: both sides use the smaller one.
-pub const MINOR: u16 = 3;
+pub const MINOR: u16 = 4;
 /// First minor version with [`Body::Part`] and [`Inject::unmodelled`].
 pub const MINOR_OF_PARTS: u16 = 1;
 /// First minor version with [`Body::Awaits`].
 pub const MINOR_OF_AWAITS: u16 = 2;
+/// First minor version with [`Inject::identified`].
+pub const MINOR_OF_IDENTIFIED: u16 = 4;
 /// \[bytes\] Length of a header.
 pub const HEADER: usize = 24;
 /// \[bytes\] Longest payload unless both sides agree on another.
@@ -153,6 +155,9 @@ pub struct Inject {
     /// True if the payload includes bytes that the model does not count, and may therefore exceed `size`: an
     /// envelope, or data that a simulated protocol would carry in other messages. From minor version 1 on.
     pub unmodelled: bool,
+    /// \[bytes\] How many of the first payload bytes tell the message from others, if not all do: digests cover those. The
+    /// rest may be where its data are, of which the first have a hash. From minor version 4 on.
+    pub identified: Option<u32>,
     /// Payload bytes, at most `size` unless `unmodelled`; never inspected.
     pub payload: Bytes,
 }

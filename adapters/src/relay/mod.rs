@@ -290,7 +290,15 @@ impl Bridge {
             }
             port.outstanding += 1;
             let (size, cookie) = (frame.len() as u64, number as u64);
-            let inject = Inject { destination, notify: true, size, cookie, unmodelled: false, payload: frame.clone() };
+            let inject = Inject {
+                destination,
+                notify: true,
+                size,
+                cookie,
+                unmodelled: false,
+                identified: None,
+                payload: frame.clone(),
+            };
             self.guest.inject(number as u16, inject)?;
         }
         Ok(())

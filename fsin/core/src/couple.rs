@@ -264,7 +264,7 @@ impl<'a> Coupled<'a> {
                 }
             }
             if !std::mem::take(&mut self.generated) {
-                let idle = self.network.in_flight() == 0 && self.outbox.is_empty();
+                let idle = self.network.is_idle() && self.outbox.is_empty();
                 let due = match self.source.next() {
                     Next::At(cycle) => cycle <= now,
                     Next::Waiting if idle => {
@@ -318,8 +318,8 @@ impl<'a> Coupled<'a> {
             let is_continuous = self.network.instant(now) < now;
             let target = match self.source.next() {
                 Next::At(cycle) => cycle.max(now.next()).min(until),
-                Next::Done if is_continuous && self.network.in_flight() == 0 && self.outbox.is_empty() => now,
-                Next::Waiting | Next::Done if self.network.in_flight() == 0 => now.next(),
+                Next::Done if is_continuous && self.network.is_idle() && self.outbox.is_empty() => now,
+                Next::Waiting | Next::Done if self.network.is_idle() => now.next(),
                 Next::Waiting | Next::Done => until,
             };
             let target = target.min(last);
@@ -344,7 +344,7 @@ impl<'a> Coupled<'a> {
             }
             advanced?;
             // It has made its steps. An empty network has no more to make.
-            if self.notices.is_empty() && self.network.clock() < target && self.network.in_flight() > 0 {
+            if self.notices.is_empty() && self.network.clock() < target && !self.network.is_idle() {
                 break;
             }
         }

@@ -153,6 +153,14 @@ impl Network for Recording<'_> {
         self.network.in_flight()
     }
 
+    fn is_idle(&self) -> bool {
+        self.network.is_idle()
+    }
+
+    fn begin_measuring(&mut self) {
+        self.network.begin_measuring();
+    }
+
     fn settled(&mut self) -> Settled<'_> {
         self.network.settled()
     }

@@ -8,7 +8,9 @@ use trgen::recurrence::State;
 use trgen::{Cycle, Message, NodeId};
 
 use crate::messages::Messages;
-use crate::network::{Figures, Injected, Measure, Network, NetworkFailure, Notices, PortFigures, QueueFigures, STEPS, Settled};
+use crate::network::{
+    Figures, Injected, Measure, Network, NetworkFailure, Notices, PortFigures, QueueFigures, STEPS, Settled,
+};
 use crate::stats::Recorder;
 use crate::view::{Occupancy, View};
 
@@ -79,6 +81,9 @@ pub trait Engine: Send {
     /// As [`View::occupancy`].
     fn show(&self, into: &mut Occupancy);
 
+    /// Begins the time that [figures](Self::figures) are of which are measured. The state is [settled](Self::settle).
+    fn begin_figures(&mut self) {}
+
     /// As [`Figures::measures`].
     fn figures(&self) -> Vec<(&'static Measure, f64)> {
         Vec::new()
@@ -144,10 +149,10 @@ impl<E: Engine> Network for E {
             if Engine::clock(self) >= until || result.is_err() || !notices.is_empty() {
                 break;
             }
-            let was_empty = self.messages().in_flight() == 0;
+            let was_idle = self.messages().is_idle();
             result = self.step(until, notices);
             // No notice tells that the last packets of a lost message have ended, for which the caller may be waiting.
-            if !was_empty && self.messages().in_flight() == 0 {
+            if !was_idle && self.messages().is_idle() {
                 break;
             }
         }
@@ -157,6 +162,15 @@ impl<E: Engine> Network for E {
 
     fn in_flight(&self) -> u64 {
         self.messages().in_flight()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.messages().is_idle()
+    }
+
+    fn begin_measuring(&mut self) {
+        Network::recorder_mut(self).begin();
+        self.begin_figures();
     }
 
     fn settled(&mut self) -> Settled<'_> {

@@ -76,12 +76,18 @@ impl<X> Messages<X> {
         self.nodes
     }
 
-    /// \[packets\] Accepted packets that have been neither received nor dropped; a message that is to be
-    /// [acknowledged](Self::acknowledge) counts as one until then.
+    /// \[packets\] Accepted packets that have been neither received nor dropped.
     #[must_use]
     #[inline]
     pub const fn in_flight(&self) -> u64 {
-        self.in_flight + self.unacknowledged
+        self.in_flight
+    }
+
+    /// True if no packet is in flight, and no message is to be [acknowledged](Self::acknowledge).
+    #[must_use]
+    #[inline]
+    pub const fn is_idle(&self) -> bool {
+        self.in_flight == 0 && self.unacknowledged == 0
     }
 
     /// Accepts a message of `packets` packets (at least 1) at this clock; returns its slot. The packets are shorter
@@ -297,7 +303,7 @@ impl<X> Messages<X> {
                 into.put(word);
             }
         }
-        into.put(self.in_flight);
+        into.put(self.in_flight + self.unacknowledged);
         slots.len() == self.underway.len() && self.damaged.is_empty()
     }
 

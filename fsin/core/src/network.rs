@@ -283,6 +283,17 @@ pub trait Network: Send {
     /// \[packets\] Accepted packets that have been neither received nor dropped.
     fn in_flight(&self) -> u64;
 
+    /// True if nothing that was offered can lead to a further notice: nothing is in flight, and no source waits for an
+    /// acknowledgement.
+    fn is_idle(&self) -> bool {
+        self.in_flight() == 0
+    }
+
+    /// Begins the measured time: the record and the figures of single models that are of this time start anew.
+    fn begin_measuring(&mut self) {
+        self.recorder_mut().begin();
+    }
+
     /// Completes deferred work of the last cycle of [`advance`](Self::advance), and gives the state after it. No notice
     /// depends on that work, so it can overlap with the generation of the next cycle's messages.
     fn settled(&mut self) -> Settled<'_>;

@@ -2,6 +2,8 @@
 //!
 //! Every bound counts whole packets, as the network does, and assumes minimal routes and evenly spread load. The rates are
 //! those of the settings in force: links, injectors, ports of consumption.
+//!
+//! Decision: docs/decisions/0341-bounds-of-links.md.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -9,16 +11,17 @@ use std::sync::atomic::AtomicBool;
 use trgen::phrase::Phrase;
 use trgen::trace::flow::Flow;
 use trgen::trace::placement::{Distance, hop_bytes};
-use trgen::{NodeId, phrase};
+use trgen::{Cycle, Message, NodeId, phrase};
 
 use super::execute::run;
 use super::resolve::Experiment;
 use super::trouble::Trouble;
 use super::workload::{Driven, Driver};
-use fsin_core::family::{Rates, Units};
-use fsin_core::topology::{Distances, Topology, capacity, cuts, links_of};
+use fsin_core::family::{Rates, Units, capacities};
+use fsin_core::topology::{Capacities, Distances, Port, Topology, cuts, links_of, node_name};
 use fsin_core::words::counted;
 use fsin_models::ConstantDelay;
+use fsin_models::constant_delay::Passage;
 
 /// Maximum number of messages for which the critical path is computed: computing it takes as long as reading and
 /// replaying the program again.
@@ -44,12 +47,18 @@ pub struct Bounds {
     /// Time in which the node that receives most takes its phits from its links, and consumes them.
     pub ejection: Option<Bound>,
     /// Time in which the phits that cross a middle of the network in one direction cross it, spread over the links
-    /// there. Middles are that of the node numbers and, in a direct network, that of each dimension.
+    /// there. Middles are that of the node numbers and, in a direct network, that of each dimension; in a network of
+    /// switches the borders of parts with few links count too.
     pub bisection: Option<Bound>,
     /// Time in which all links carry all phits over their minimal routes, evenly spread.
     pub links: Option<Bound>,
+    /// Time in which the link that carried most of all carried that: of runs whose links are counted.
+    pub fullest_link: Option<Bound>,
     /// Completion time over a zero-latency network: computation and dependencies.
     pub critical_path: Option<Bound>,
+    /// Completion time over a network in which every message is alone: computation, dependencies, and the time that each
+    /// message takes to leave its node and to arrive.
+    pub sequence: Option<Bound>,
     /// Computing of the rank that computes longest; of programs that run live, whose critical path is not known.
     pub computing: Option<Bound>,
 }
@@ -57,7 +66,7 @@ pub struct Bounds {
 impl Bounds {
     /// The bounds with their names.
     #[must_use]
-    pub const fn named(&self) -> [(&'static str, Option<&Bound>); 7] {
+    pub const fn named(&self) -> [(&'static str, Option<&Bound>); 9] {
         [
             ("injection", self.injection.as_ref()),
             ("interface", self.interface.as_ref()),
@@ -65,6 +74,8 @@ impl Bounds {
             ("bisection", self.bisection.as_ref()),
             ("links", self.links.as_ref()),
             ("critical path", self.critical_path.as_ref()),
+            ("sequence", self.sequence.as_ref()),
+            ("fullest link", self.fullest_link.as_ref()),
             ("computing", self.computing.as_ref()),
         ]
     }
@@ -81,9 +92,10 @@ impl Bounds {
     pub fn explain(&self, completion: u64) -> Option<Phrase> {
         let (name, bound) = self.binding().filter(|(_, bound)| bound.cycles > 0)?;
         let share = 100.0 * bound.cycles as f64 / completion.max(1) as f64;
-        let rest = match share {
-            90.0.. => "",
-            _ => "; the rest is congestion, or latency that nothing hides",
+        let rest = match (share, self.sequence.is_some()) {
+            (90.0.., _) => "",
+            (_, true) => "; the rest is congestion, or latency of hops that nothing hides",
+            (_, false) => "; the rest is congestion, or latency that nothing hides",
         };
         Some(phrase![
             ("completion is bound by {name}: at least {} cycles, {share:.0} % of the time, because ", bound.cycles),
@@ -92,18 +104,28 @@ impl Bounds {
         ])
     }
 
-    /// The bounds of a completed program that sent `messages` messages.
+    /// The bounds of a completed program that sent `messages` messages. `crossings` is the number of packets by router
+    /// and port, where it is counted.
     pub(super) fn of(
         experiment: &Experiment,
         driven: &dyn Driven,
         messages: u64,
+        crossings: &[u64],
         stop: &AtomicBool,
     ) -> Result<Option<Self>, Trouble> {
         let Some(flows) = driven.flows().filter(|_| !driven.has_background()) else { return Ok(None) };
         let mut bounds = Self::of_flows(experiment, &flows);
+        bounds.fullest_link = fullest_link(experiment, crossings, &flows);
         if messages <= MOST_MESSAGES {
             bounds.critical_path = critical_path(experiment, stop)?.map(|cycles| {
                 let reason = "the program takes that long over a network that delivers at once".into();
+                Bound { cycles, reason }
+            });
+            bounds.sequence = sequence(experiment, stop)?.map(|cycles| {
+                let reason =
+                    "its messages follow one another: the program takes that long if each of them is alone in the \
+                              network"
+                        .into();
                 Bound { cycles, reason }
             });
         }
@@ -125,29 +147,29 @@ impl Bounds {
         };
         let flows = flows.iter().filter(|flow| flow.from != flow.to);
         let flows: Vec<Load> = flows.map(|flow| Load::of(flow, experiment.units)).collect();
-        Self::of_network(topology, &rates, &flows)
+        Self::of_network(topology, &capacities(&*experiment.network, &**topology), &rates, &flows)
     }
 
     /// The bounds that follow from the rates of nodes and links.
-    fn of_network(topology: &Arc<dyn Topology>, rates: &Rates, flows: &[Load]) -> Self {
+    fn of_network(topology: &Arc<dyn Topology>, capacities: &Capacities, rates: &Rates, flows: &[Load]) -> Self {
         let leaving = links_of(&**topology);
-        let mut bounds = Self::of_nodes(&leaving, rates, flows);
-        bounds.bisection = bisection(&**topology, rates, flows);
+        let mut bounds = Self::of_nodes(&leaving, capacities, rates, flows);
+        bounds.bisection = bisection(&**topology, capacities, rates, flows);
         let Some(distances) = Distances::few(Arc::clone(topology)) else { return bounds };
         let links: usize = leaving.iter().map(Vec::len).sum();
         if links > 0 {
             let hops = hop_bytes(flows.iter().map(|load| (load.from, load.to, load.phits)), &distances);
-            let cycles = time(hops, capacity(&**topology) * rates.link);
+            let cycles = time(hops, capacities.total() * rates.link);
             bounds.links = Some(Bound { cycles, reason: format!("{hops} phits x hops cross {links} links").into() });
         }
-        if let Some(queued) = rates.queued_phits.filter(|_| topology.switched().is_none()) {
-            bounds.interface = interface(&leaving, rates, flows, queued, &distances);
+        if rates.is_serial && topology.switched().is_none() {
+            bounds.interface = interface(&leaving, rates, flows, rates.queued_phits, &distances);
         }
         bounds
     }
 
     /// Injection and ejection.
-    fn of_nodes(leaving: &[Vec<usize>], rates: &Rates, flows: &[Load]) -> Self {
+    fn of_nodes(leaving: &[Vec<usize>], capacities: &Capacities, rates: &Rates, flows: &[Load]) -> Self {
         let mut entering = vec![0usize; leaving.len()];
         for &there in leaving.iter().flatten() {
             entering[there] += 1;
@@ -158,10 +180,10 @@ impl Bounds {
             received[load.to.index()] += load.phits;
         }
         // The node that needs most time, and whether its links or its interface limit it.
-        let most = |phits: &[u64], links: &dyn Fn(usize) -> usize, own: &[f64], verb: &str, port: &str| {
+        let most = |phits: &[u64], links: &dyn Fn(usize) -> usize, all: &[f64], own: &[f64], verb: &str, port: &str| {
             let busy = own.iter().enumerate().map(|(node, &own)| {
                 let links = links(node);
-                let of_links = links as f64 * rates.link;
+                let of_links = all[node] * rates.link;
                 let limit = match own < of_links {
                     true => format!("its {port} moves {}", rate(own)),
                     false => format!("its {} {}", counted(links, "link moves", "links move"), rate(of_links)),
@@ -173,8 +195,22 @@ impl Bounds {
             Some(Bound { cycles, reason })
         };
         Self {
-            injection: most(&sent, &|node| leaving[node].len(), &rates.injection, "sends", "interface"),
-            ejection: most(&received, &|node| entering[node], &rates.ejection, "receives", "consumption port"),
+            injection: most(
+                &sent,
+                &|node| leaving[node].len(),
+                &capacities.leaving(),
+                &rates.injection,
+                "sends",
+                "interface",
+            ),
+            ejection: most(
+                &received,
+                &|node| entering[node],
+                &capacities.entering(),
+                &rates.ejection,
+                "receives",
+                "consumption port",
+            ),
             ..Self::default()
         }
     }
@@ -218,9 +254,10 @@ fn rate(phits_per_cycle: f64) -> String {
     }
 }
 
-/// The time in which the phits that cross a middle of the network cross it.
-fn bisection(topology: &dyn Topology, rates: &Rates, flows: &[Load]) -> Option<Bound> {
-    let bound = |is_lower: &[bool], up: bool, links: f64| {
+/// The time in which the phits that cross a middle of the network, or leave or enter a part of it with few links to the
+/// rest, do so.
+fn bisection(topology: &dyn Topology, capacities: &Capacities, rates: &Rates, flows: &[Load]) -> Option<Bound> {
+    let bound = |is_lower: &[bool], is_middle: bool, up: bool, links: f64| {
         let crosses = |load: &&Load| is_lower[load.from.index()] == up && is_lower[load.to.index()] != up;
         let phits: u64 = flows.iter().filter(crosses).map(|load| load.phits).sum();
         // Links of unlike rates count as so many of the fastest.
@@ -228,12 +265,13 @@ fn bisection(topology: &dyn Topology, rates: &Rates, flows: &[Load]) -> Option<B
             0.0 => counted(links as usize, "link", "links"),
             _ => format!("links, as many as {links:.3} of the fastest,"),
         };
-        let reason = format!("{phits} phits cross the {links_there} between two halves of the network").into();
+        let parts = if is_middle { "halves" } else { "parts" };
+        let reason = format!("{phits} phits cross the {links_there} between two {parts} of the network").into();
         (links > 0.0).then(|| Bound { cycles: time(phits.into(), links * rates.link), reason })
     };
-    let both = cuts(topology)
-        .into_iter()
-        .flat_map(|cut| [bound(&cut.is_lower, true, cut.upwards), bound(&cut.is_lower, false, cut.downwards)]);
+    let both = cuts(topology, capacities).into_iter().flat_map(|cut| {
+        [(true, cut.upwards), (false, cut.downwards)].map(|(up, links)| bound(&cut.is_lower, cut.is_middle, up, links))
+    });
     both.flatten().reduce(|most, one| if most.cycles >= one.cycles { most } else { one })
 }
 
@@ -263,6 +301,88 @@ fn interface(
     Some(Bound { cycles, reason })
 }
 
+/// \[cycles\] Completion over a network in which every message is alone: it leaves its node and arrives at the rate of the
+/// links that lead towards its destination, a cycle for each hop later; `None` over a network without links, where
+/// distances would take too long, and if the run was stopped.
+fn sequence(experiment: &Experiment, stop: &AtomicBool) -> Result<Option<u64>, Trouble> {
+    let (Some(topology), Some(rates)) = (experiment.topology(), experiment.network.rates()) else { return Ok(None) };
+    let Some(distances) = Distances::many(Arc::clone(topology)) else { return Ok(None) };
+    let (leaving, units) = (links_of(&**topology), experiment.units);
+    let is_direct = topology.switched().is_none();
+    let rule = move |_: Cycle, message: &Message| {
+        let (from, to) = (message.source, message.destination);
+        if from == to {
+            return Passage { leaves: 0, arrives: 0 };
+        }
+        let Load { phits, .. } = Load::of(&Flow { from, to, bytes: message.bytes, messages: 1 }, units);
+        let far = distances.hops(from, to);
+        // In a network of switches all links of a host lead there.
+        let nearer = |&&there: &&usize| !is_direct || distances.hops(NodeId::at(there), to) < far;
+        let ways = leaving[from.index()].iter().filter(nearer).count().max(1) as f64 * rates.link;
+        let sending = ways.min(rates.injection[from.index()]);
+        let leaves = time(phits.saturating_sub(rates.queued_phits).into(), sending);
+        Passage { leaves, arrives: time(phits.into(), sending.min(rates.ejection[to.index()])) + u64::from(far) }
+    };
+    let mut driver = Driver::new(experiment, experiment.geometry())?;
+    let mut network = ConstantDelay::ruled(experiment.geometry().nodes(), Box::new(rule));
+    let coupled = fsin_core::couple::Coupled::new(driver.source(), &mut network, stop);
+    let outcome = run(experiment, coupled, &mut |_| {});
+    Ok(outcome.completion.filter(|_| outcome.complete).map(|cycle| cycle.0))
+}
+
+/// The time of the link that carried most, relative to what it carries; `None` where links were not counted.
+fn fullest_link(experiment: &Experiment, crossings: &[u64], flows: &[Flow]) -> Option<Bound> {
+    if crossings.is_empty() || !experiment.network.packets_are_payload() {
+        return None;
+    }
+    let (topology, rates) = (experiment.topology()?, experiment.network.rates()?);
+    // \[phits\] Of the pair whose packets are shortest: of each message one packet more than its full ones, at most.
+    let of_pair = |flow: &Flow| match experiment.units.is_padded {
+        true => f64::from(experiment.units.packet_phits),
+        false => {
+            let packets = flow.bytes / experiment.units.packet_bytes() + flow.messages;
+            Load::of(flow, experiment.units).phits as f64 / packets.max(1) as f64
+        }
+    };
+    let phits = flows.iter().filter(|flow| flow.from != flow.to).map(of_pair).reduce(f64::min)?;
+    let ports = topology.shape().ports();
+    let packets = |node: usize, port: usize| crossings.get(node * ports + port).copied().unwrap_or(0);
+    let ends = if topology.switched().is_some() { topology.endpoints() } else { 0 };
+    let capacities = capacities(&*experiment.network, &**topology);
+    let mut most: Option<(f64, usize, usize, u64)> = None;
+    // Links between switches, or between nodes of a direct network, that carry something.
+    let (mut carried, mut links) = (0, 0u64);
+    for node in 0..topology.nodes() {
+        let present =
+            (0..ports).filter_map(|port| Some((port, topology.neighbour(NodeId::at(node), Port(port as u8))?)));
+        for ((port, there), parts) in present.zip(capacities.of_node(node)) {
+            let count = packets(node, port);
+            if node >= ends && there.index() >= ends {
+                carried += count;
+                links += 1;
+            }
+            let share = count as f64 / parts.max(f64::MIN_POSITIVE);
+            if count > 0 && most.is_none_or(|(least, ..)| share > least) {
+                most = Some((share, node, there.index(), count));
+            }
+        }
+    }
+    let (share, from, to, count) = most?;
+    let cycles = (share * phits / rates.link * (1.0 - 4.0 * f64::EPSILON)) as u64;
+    let name = |node: usize| node_name(&**topology, NodeId::at(node));
+    let mean = carried as f64 / links.max(1) as f64;
+    let beside = match from >= ends && to >= ends && links > 0 && mean > 0.0 {
+        true => format!(", {:.1} times the mean of such links", count as f64 / mean),
+        false => String::new(),
+    };
+    let hashed = match experiment.network.chooses_by_hash() && count as f64 > 1.5 * mean && !beside.is_empty() {
+        true => ": paths are chosen by a hash, and meet there",
+        false => "",
+    };
+    let reason = format!("the link from {} to {} carries {count} packets{beside}{hashed}", name(from), name(to));
+    Some(Bound { cycles, reason: reason.into() })
+}
+
 /// \[cycles\] Completion over a zero-latency network; `None` if the run was stopped.
 fn critical_path(experiment: &Experiment, stop: &AtomicBool) -> Result<Option<u64>, Trouble> {
     // Where tasks are makes no difference to a network without distances, and finding out where may take long.
@@ -289,9 +409,10 @@ mod tests {
             link: 1.0,
             injection: vec![injectors; nodes],
             ejection: vec![ejection; nodes],
-            queued_phits: Some(10),
+            queued_phits: 10,
+            is_serial: true,
         };
-        Bounds::of_network(&topology, &rates, &flows)
+        Bounds::of_network(&topology, &Capacities::of(&*topology), &rates, &flows)
     }
 
     fn cycles(bound: &Option<Bound>) -> u64 {

@@ -90,7 +90,7 @@ fn run_alone(network: &mut dyn Network, message: Message, is_acked: bool, stop: 
     let mut notices = Notices::default();
     let mut time = None;
     // What follows a delivery, such as an acknowledgement, must be over before the next message.
-    while network.clock() < until && (time.is_none() || network.in_flight() > 0) {
+    while network.clock() < until && (time.is_none() || !network.is_idle()) {
         network.advance(until, &mut notices).ok()?;
         if stop.load(Ordering::Relaxed) {
             return None;
@@ -100,7 +100,7 @@ fn run_alone(network: &mut dyn Network, message: Message, is_acked: bool, stop: 
         }
         let arrived = notices.delivered.iter().find(|delivery| delivery.message.id == message.id);
         time = time.or(arrived.map(|delivery| delivery.delivered.since(offered)));
-        if notices.is_empty() && network.in_flight() == 0 && time.is_none() {
+        if notices.is_empty() && network.is_idle() && time.is_none() {
             return None;
         }
     }

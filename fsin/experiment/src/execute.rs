@@ -24,6 +24,7 @@ use super::settings::SettingsError;
 use super::trouble::Trouble;
 use super::workload::{Driven, Driver};
 use fsin_core::couple::{Coupled, Failure, PacketLog};
+use fsin_core::family::Unloaded;
 use fsin_core::network::{Figures, Measure, Network, PortFigures, QueueFigures, Settled};
 use fsin_core::repetition::Skipped;
 use fsin_core::run::{
@@ -170,7 +171,10 @@ pub fn execute_over(
     if timeline {
         driver.driven.record();
     }
-    if experiment.link_loads {
+    // Where paths are chosen by a hash, a program may wait for one link: what links carry explains its time. Periods of
+    // a run that is observed are not skipped.
+    let explains = experiment.network.chooses_by_hash() && matches!(experiment.plan, RunPlan::ToEnd(_));
+    if experiment.link_loads || (explains && driver.source().round().is_none()) {
         network.observe();
     }
     network.recorder_mut().keep(Keep { packets: log.is_some(), ..experiment.keep });
@@ -219,7 +223,7 @@ pub fn execute_over(
     let sent = trace.iter().flat_map(|trace| &trace.report.tasks);
     let sent = sent.map(|task| task.sent_point_to_point + task.sent_collective).sum();
     let bounds = match outcome.completion {
-        Some(_) if outcome.complete => Bounds::of(experiment, &*driver.driven, sent, stop)?,
+        Some(_) if outcome.complete => Bounds::of(experiment, &*driver.driven, sent, &outcome.crossings, stop)?,
         _ => None,
     };
     let offered = driver.driven.offered();
@@ -394,6 +398,7 @@ fn steadiness(experiment: &Experiment, offered: Option<f64>, outcome: &Outcome) 
         packets_per_cycle: offered / f64::from(experiment.units.packet_phits),
         throttled: experiment.throttled,
         from_empty: outcome.samples.first().is_some_and(|sample| sample.start == Cycle::FIRST),
+        unloaded: experiment.unloaded.unwrap_or(Unloaded::shared(0)),
     });
     Steadiness::of(&outcome.intervals, experiment.units.packet_phits, demand)
 }
@@ -490,6 +495,7 @@ fn short_measurement_warnings(experiment: &Experiment, finished: &Finished) -> V
         return warnings;
     }
     let within = format!("in the {}", counted(cycles, "measured cycle", "measured cycles"));
+    warnings.extend(unfilled(experiment, outcome, &longer).filter(|_| received > 0));
     if received == 0 {
         let cause = match generated {
             0 => "none was generated",
@@ -498,6 +504,30 @@ fn short_measurement_warnings(experiment: &Experiment, finished: &Finished) -> V
         warnings.push(phrase!["no packet was received {within}, so that there is no latency: {cause}; ", &longer]);
     }
     warnings
+}
+
+/// A warning that the first packets over long routes arrive late in the measured time, or after it.
+fn unfilled(experiment: &Experiment, outcome: &Outcome, longer: &Phrase) -> Option<Phrase> {
+    /// Share of the measured time in which they may still be missing.
+    const SHARE: f64 = 0.1;
+    let latency = experiment.unloaded?.latency;
+    let start = outcome.samples.first()?.start.since(Cycle::FIRST);
+    let missing = latency.saturating_sub(start);
+    let measured = outcome.measured_cycles();
+    (missing as f64 > SHARE * measured as f64).then(|| {
+        let remedy = match experiment.plan {
+            RunPlan::Batch(_) => phrase!["use ", ["warmup" => latency.saturating_mul(2)], " or more"],
+            _ => longer.clone(),
+        };
+        phrase![
+            (
+                "packets take up to {latency} cycles without load, and measuring began after {start} and lasted for \
+                 {measured}: accepted load is too low, and latency is no mean of all packets but that of those with short \
+                 routes; "
+            ),
+            remedy
+        ]
+    })
 }
 
 /// A warning about a saturated network, or about latency that changes with the length of the run.
@@ -576,11 +606,19 @@ fn unsteady_warning(experiment: &Experiment, finished: &Finished) -> Option<Warn
 fn undecided_warning(experiment: &Experiment, finished: &Finished) -> Option<Warning> {
     let Some(Verdict::Undecided { deciding_cycles }) = finished.steadiness.verdict else { return None };
     let measured = counted(finished.outcome.measured_cycles(), "measured cycle", "measured cycles");
-    let begun = format!("undecided: whether the network carries this load cannot be told from {measured}");
+    let Unloaded { latency, settles, .. } = experiment.unloaded.unwrap_or(Unloaded::shared(0));
+    let start = finished.outcome.samples.first().map_or(0, |sample| sample.start.since(Cycle::FIRST));
+    let why = match start + finished.outcome.measured_cycles() <= settles {
+        true => format!(", since packets can be on their way for {latency} cycles without load"),
+        false => String::new(),
+    };
+    let begun = format!("undecided: whether the network carries this load cannot be told from {measured}{why}");
     let text = match (&experiment.plan, deciding_cycles) {
         (RunPlan::Batch(plan), Some(cycles)) => {
-            let size = cycles.div_ceil(plan.samples.max(1));
-            phrase![("{begun}; about {cycles} are expected to decide: use "), ["sample-size" => size]]
+            let settling = settles.saturating_sub(start);
+            let size = (cycles - settling.min(cycles)).max(1).div_ceil(plan.samples.max(1));
+            let warmup = if settling > 0 { phrase![["warmup" => settles], " and "] } else { phrase![""] };
+            phrase![("{begun}; about {cycles} are expected to decide: use "), warmup, ["sample-size" => size]]
         }
         (RunPlan::Fixed(total), Some(cycles)) => {
             let total = cycles.max(*total);

@@ -11,7 +11,7 @@ use trgen::phrase;
 
 use fsin_core::topology::{self, TOPOLOGIES};
 
-use super::booksim::{self, Refusal};
+use super::booksim::{self, Meaning, Refusal};
 use super::keys::{Kind, key, many_key};
 use super::settings::{Origin, Setting, Settings, SettingsError};
 
@@ -61,6 +61,9 @@ fn file_text(path: &Path) -> Result<String, SettingsError> {
 /// # Errors
 /// As [`read_file`].
 pub fn read_text(path: &Path, text: &str, settings: &mut Settings) -> Result<(), SettingsError> {
+    if booksim::is_config(text) {
+        settings.note(meaning_of(path, &text.into())?.notes);
+    }
     for (name, values) in lists_of(path, text)? {
         if let (Some(key), [value, ..]) = (many_key(name), &*values) {
             settings.note_of_many(key, value.origin.clone());
@@ -85,16 +88,24 @@ pub fn read_text(path: &Path, text: &str, settings: &mut Settings) -> Result<(),
     Ok(())
 }
 
+/// What a configuration of BookSim means.
+fn meaning_of(path: &Path, text: &Arc<str>) -> Result<Meaning, SettingsError> {
+    let folder = path.parent().unwrap_or_else(|| Path::new(""));
+    booksim::meaning(text, &|file| folder.join(file).exists()).map_err(|refusals| {
+        let Refusal { error, span } = booksim::together(refusals);
+        SettingsError { error, origin: Origin::File { path: path.to_owned(), text: text.clone(), span } }
+    })
+}
+
 /// The values by key in the text of an experiment file.
 fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
     let text: Arc<str> = text.into();
     let origin_at = |span| Origin::File { path: path.to_owned(), text: text.clone(), span };
     if booksim::is_config(&text) {
-        let meant = booksim::settings(&text)
-            .map_err(|Refusal { error, span }| SettingsError { error, origin: origin_at(span) })?;
+        let Meaning { settings, .. } = meaning_of(path, &text)?;
         let setting =
             |(key, value, span)| (key, vec![Setting { value, origin: origin_at(span), listed: false, topology: None }]);
-        return Ok(meant.into_iter().map(setting).collect());
+        return Ok(settings.into_iter().map(setting).collect());
     }
     let table: BTreeMap<Spanned<String>, Spanned<toml::Value>> =
         toml::from_str(&text).map_err(|error: toml::de::Error| {

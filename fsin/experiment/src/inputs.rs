@@ -1,5 +1,6 @@
 //! The input files of an experiment, and its identity: its settings and the contents of those files.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
 use std::io;
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 use fsin_archives::otf2::is_anchor;
 use sha2::{Digest, Sha256};
 use trgen::synthetic::{size, traffic};
-use trgen::trace::{kernels, placement};
+use trgen::trace::{formats, kernels, placement};
 
 use super::keys::Kind;
 use super::resolve::Experiment;
@@ -54,7 +55,10 @@ impl Inputs {
             Some(folder) if is_anchor(&path) => Path::new(".").join(folder),
             _ => path,
         };
-        let named = workload.files().into_iter().map(whole);
+        // Files that an index names are part of the trace.
+        let files = workload.files();
+        let companions: Vec<PathBuf> = files.iter().flat_map(|path| formats::companions(path)).collect();
+        let named = files.into_iter().map(whole).chain(companions);
         let routes = experiment.effective().into_iter().find(|(key, _)| key.name == "routes");
         let graph = graph.into_iter().chain(routes.map(|(_, path)| PathBuf::from(path)));
         let paths: Vec<PathBuf> = named.chain(graph).chain(fail).chain(placement).chain(patterns).collect();
@@ -111,14 +115,27 @@ impl Inputs {
 /// The value of a setting with bare file names, so that it does not depend on their location.
 #[must_use]
 pub fn without_folders(key: &str, value: String) -> String {
-    let name_of = |path: &Path| PathBuf::from(path.file_name().unwrap_or_default());
+    match crate::keys::key(key).map(|key| key.kind) {
+        // Identities and comparisons leave whole paths out.
+        Some(Kind::Path) => value,
+        _ => with_paths(key, value, &mut |path| PathBuf::from(path.file_name().unwrap_or_default())),
+    }
+}
+
+/// The value of a setting with other paths in it.
+pub(crate) fn with_paths(key: &str, value: String, path: &mut dyn FnMut(&Path) -> PathBuf) -> String {
+    let path = RefCell::new(path);
+    let named = |found: &Path| (*path.borrow_mut())(found);
     match key {
-        "topology" => topology::file(&value).map(name_of).map(|name| topology::with_file(&value, &name)),
-        "placement" => placement::file(&value, Path::new("")).map(|path| placement::with_file(&value, &name_of(&path))),
-        "fail" => failures::file(&value).map(|path| name_of(path).display().to_string()),
-        "traffic" => Some(traffic::with_files(&value, name_of)),
-        "size" => Some(size::with_files(&value, name_of)),
-        "kernel" => Some(kernels::with_files(&value, name_of)),
+        "topology" => topology::file(&value).map(named).map(|name| topology::with_file(&value, &name)),
+        "placement" => placement::file(&value, Path::new("")).map(|path| placement::with_file(&value, &named(&path))),
+        "fail" => failures::file(&value).map(|path| named(path).display().to_string()),
+        "traffic" => Some(traffic::with_files(&value, named)),
+        "size" => Some(size::with_files(&value, named)),
+        "kernel" => Some(kernels::with_files(&value, named)),
+        name if crate::keys::key(name).is_some_and(|key| key.kind == Kind::Path) => {
+            Some(named(Path::new(&value)).display().to_string())
+        }
         _ => None,
     }
     .unwrap_or(value)

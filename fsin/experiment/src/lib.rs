@@ -5,6 +5,7 @@
 
 mod booksim;
 mod bounds;
+mod carried;
 mod conflicts;
 mod details;
 mod execute;
@@ -26,10 +27,12 @@ mod resolve;
 pub mod result;
 mod settings;
 pub mod sweep;
+mod together;
 mod trouble;
 mod workload;
 
 pub use bounds::{Bound, Bounds};
+pub use carried::{Carried, bare_texts, rename_manifest};
 pub use details::MessageTime;
 pub use execute::{
     Finished, JobFacts, Observers, TraceFacts, check, execute, execute_over, execute_watched, link_packets, network,
@@ -46,5 +49,6 @@ pub use plan::RunPlan;
 pub use remedy::remedy_of;
 pub use resolve::{CLOSED_LOOP, Experiment, Runs};
 pub use settings::{Origin, Setting, Settings, SettingsError, canonical, variable};
+use together::together;
 pub use trouble::Trouble;
 pub use workload::{CHECKED, Driven, Driver, JobEntry, JobFile, Work, Workload};

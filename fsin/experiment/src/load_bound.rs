@@ -1,14 +1,16 @@
 //! Upper bound of the load that a network can carry under the pattern of an experiment, whatever its routing.
 //!
-//! Three capacities bound it: that of the links, or of the ejection port, through which the busiest destination
-//! receives; that of the links across a cut (the middle of the node numbers, of each dimension, and of uniform traffic
-//! the border of a subtree); and that of all links together, over minimal routes. Destinations must be known exactly:
-//! the uniform pattern, hot spots, and those that send each node to one other.
+//! Four capacities bound it: that of the links, or of the ejection port, through which the busiest destination
+//! receives; that of the links through which the busiest source sends; that of the links across a cut, in each direction
+//! (the middle of the node numbers, of each dimension, the surroundings of a switch, a link that alone joins two parts,
+//! and of uniform traffic the border of a subtree); and that of all links together, over minimal routes. A link carries
+//! no more than its rate, and than the room behind it allows in a round trip. Destinations must be known exactly: the
+//! uniform pattern, hot spots, and those that send each node to one other.
 
 use std::sync::Arc;
 
-use fsin_core::family::Rates;
-use fsin_core::topology::{Distances, Survey, Topology, capacity, cuts, links_of};
+use fsin_core::family::{Rates, capacities};
+use fsin_core::topology::{Capacities, Distances, Survey, Topology, cuts};
 use trgen::NodeId;
 use trgen::synthetic::spatial::{self, Pattern};
 use trgen::trace::placement::Distance;
@@ -23,7 +25,7 @@ const MOST_NODES: usize = 1024;
 pub struct LoadBound {
     /// \[load\] The bound, in the unit of the network's loads.
     pub load: f64,
-    /// What limits the load: `ejection`, `cut` or `links`.
+    /// What limits the load: `ejection`, `injection`, `cut` or `links`.
     pub by: &'static str,
 }
 
@@ -35,11 +37,15 @@ impl LoadBound {
         let config = experiment.workload.sources()?;
         let pattern = spatial::parse(&config.pattern, &config.geometry, config.seed).ok()?;
         let flows = Flows::of(&*pattern)?;
-        let link = rates.link;
-        let mut bounds =
-            vec![flows.ejection(&**topology, &rates), flows.cut(&**topology, link), flows.links(topology, link)];
+        let (link, capacities) = (rates.link, capacities(&*experiment.network, &**topology));
+        let mut bounds = vec![
+            flows.ejection(&capacities, &rates),
+            flows.injection(&capacities, link),
+            flows.cut(&**topology, &capacities, link),
+            flows.links(topology, &capacities, link),
+        ];
         if config.pattern == "uniform" {
-            let bound = Survey::of(&**topology).uniform_load_bound;
+            let bound = Survey::with(&**topology, &capacities).uniform_load_bound;
             bounds.push(bound.map(|load| Self { load: load * link, by: "cut" }));
         }
         let least = bounds.into_iter().flatten().min_by(|a, b| a.load.total_cmp(&b.load))?;
@@ -74,9 +80,8 @@ impl Flows {
     }
 
     /// What the busiest destination receives.
-    fn ejection(&self, topology: &dyn Topology, rates: &Rates) -> Option<LoadBound> {
-        let mut entering = vec![0.0; topology.nodes()];
-        links_of(topology).iter().flatten().for_each(|&there| entering[there] += 1.0);
+    fn ejection(&self, capacities: &Capacities, rates: &Rates) -> Option<LoadBound> {
+        let entering = capacities.entering();
         // By destination: what it receives from itself, over no link, and from others.
         let mut received = vec![[0.0; 2]; self.0.len()];
         for (source, destination, share) in self.all() {
@@ -89,9 +94,18 @@ impl Flows {
         bounds.flatten().min_by(|a, b| a.load.total_cmp(&b.load))
     }
 
+    /// What the busiest source sends to others over its links, of which the fastest carries `link` phits/cycle.
+    fn injection(&self, capacities: &Capacities, link: f64) -> Option<LoadBound> {
+        let mut sent = vec![0.0; self.0.len()];
+        self.all().filter(|&(from, to, _)| from != to).for_each(|(from, _, share)| sent[from] += share);
+        let bounds =
+            sent.iter().zip(capacities.leaving()).map(|(&sent, links)| Self::bound("injection", links * link, sent));
+        bounds.flatten().min_by(|a, b| a.load.total_cmp(&b.load))
+    }
+
     /// What crosses a cut of links, of which the fastest carries `link` phits/cycle.
-    fn cut(&self, topology: &dyn Topology, link: f64) -> Option<LoadBound> {
-        let bounds = cuts(topology).into_iter().flat_map(|cut| {
+    fn cut(&self, topology: &dyn Topology, capacities: &Capacities, link: f64) -> Option<LoadBound> {
+        let bounds = cuts(topology, capacities).into_iter().flat_map(|cut| {
             let across = |up: bool| -> f64 {
                 let crosses = |&(from, to, _): &(usize, usize, f64)| cut.is_lower[from] == up && cut.is_lower[to] != up;
                 self.all().filter(crosses).map(|(.., share)| share).sum()
@@ -103,9 +117,9 @@ impl Flows {
     }
 
     /// What all links, of which the fastest carries `link` phits/cycle, carry over minimal routes.
-    fn links(&self, topology: &Arc<dyn Topology>, link: f64) -> Option<LoadBound> {
+    fn links(&self, topology: &Arc<dyn Topology>, capacities: &Capacities, link: f64) -> Option<LoadBound> {
         let distances = Distances::many(Arc::clone(topology))?;
-        let links = capacity(&**topology);
+        let links = capacities.total();
         let hops = |(from, to, share): (usize, usize, f64)| match share > 0.0 {
             true => share * f64::from(distances.hops(NodeId::at(from), NodeId::at(to))),
             false => 0.0,

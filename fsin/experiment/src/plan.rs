@@ -3,8 +3,11 @@
 use trgen::Cycle;
 use trgen::catalog::ErrorKind;
 use trgen::phrase;
+use trgen::synthetic::Config;
+use trgen::synthetic::size::{self, LawContext};
 
 use super::settings::{Settings, SettingsError};
+use fsin_core::family::{NetworkSpec, Unloaded};
 use fsin_core::run::{BatchPlan, MAX_SAMPLES};
 
 /// Maximum cycle count: sums of several still fit 64 bits.
@@ -21,6 +24,49 @@ pub enum RunPlan {
     ToEnd(Cycle),
 }
 
+/// What is known of the network before these sources send.
+pub(super) fn unloaded(network: &dyn NetworkSpec, sources: &Config) -> Unloaded {
+    let context = LawContext { folder: &sources.folder, ..LawContext::new(sources.packet_phits, sources.phit_bytes) };
+    // A law that cannot be parsed is refused where the sources are built.
+    let phits = size::parse(&sources.size, context)
+        .map_or(f64::from(sources.packet_phits), |law| if sources.is_padded { law.carried() } else { law.mean() });
+    network.unloaded(phits)
+}
+
+/// Settings of the lengths of a run.
+const LENGTHS: [&str; 4] = ["warmup", "conv-period", "max-conv-time", "sample-size"];
+/// Packets that a node can send in a batch of the default length, at least.
+const PACKETS: f64 = 12.0;
+
+/// Makes the default lengths of a run longer where the latency without load, or the time of a packet, is long: a batch
+/// lasts as long as the one, and as several of the other, and all lengths grow by the same factor. Lengths that are set
+/// stay.
+///
+/// Decision: docs/decisions/0330-verdicts-know-the-flight.md.
+pub(super) fn lengthen(settings: &mut Settings, network: &dyn NetworkSpec, unloaded: Unloaded) {
+    let units = network.units();
+    let packet = f64::from(units.packet_phits) / units.capacity;
+    let scale = (unloaded.latency as f64).max(PACKETS * packet);
+    let factor = scale / usual(settings, "sample-size");
+    if factor <= 1.0 {
+        return;
+    }
+    for name in LENGTHS {
+        if settings.has(name) {
+            continue;
+        }
+        let cycles = (usual(settings, name) * factor).min(MAX_CYCLES as f64 / 2.0);
+        // Two digits, rounded up.
+        let unit = 10_f64.powf((cycles.log10().floor() - 1.0).max(0.0));
+        settings.settle(name, &(((cycles / unit).ceil() * unit) as u64).to_string());
+    }
+}
+
+/// \[cycles\] The default of a length in the model in force.
+fn usual(settings: &Settings, name: &'static str) -> f64 {
+    settings.usual(name).and_then(|value| value.parse().ok()).unwrap_or(1.0)
+}
+
 /// \[batches, shots\] Number to measure.
 pub(super) fn samples(settings: &Settings) -> Result<u64, SettingsError> {
     let samples: u64 = settings.integer("samples")?;
@@ -31,8 +77,8 @@ pub(super) fn samples(settings: &Settings) -> Result<u64, SettingsError> {
     Err(settings.error("samples", ErrorKind::OutOfRange, phrase![["samples" => samples], " is out of range"], remedy))
 }
 
-/// The plan of a run; `ends` says whether the traffic is finite.
-pub(super) fn plan(settings: &Settings, ends: bool) -> Result<RunPlan, SettingsError> {
+/// The plan of a run; `ends` says whether the traffic is finite, `settles` \[cycles\] from when on a state can be steady.
+pub(super) fn plan(settings: &Settings, ends: bool, settles: u64) -> Result<RunPlan, SettingsError> {
     let cycles = |name: &'static str, least: u64| {
         let value: u64 = settings.integer(name)?;
         if (least..=MAX_CYCLES).contains(&value) {
@@ -65,6 +111,7 @@ pub(super) fn plan(settings: &Settings, ends: bool) -> Result<RunPlan, SettingsE
         samples: samples(settings)?,
         sample_size: cycles("sample-size", 1)?,
         min_batch_packets: settings.integer("min-batch-packets")?,
+        settles,
     };
     if plan.samples.saturating_mul(plan.sample_size) > MAX_CYCLES {
         let what =

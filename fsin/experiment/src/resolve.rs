@@ -10,20 +10,19 @@ use trgen::phrase::Phrase;
 use trgen::synthetic::Config;
 use trgen::trace::chakra::replay::Params as RankParams;
 use trgen::trace::goal::hosts::HostParams;
-use trgen::trace::placement;
 use trgen::trace::replay::{Pace, Protocol};
 use trgen::trace::slow::Slow;
 
 use super::conflicts::{BATCH, ENDING, Times, check_needs, check_unused, conflicts, is_of_wire, task_key, unmet};
 use super::hosts::{eager, hosts, slow, tasks_per_node};
+use super::inputs::with_paths;
 use super::keys::{Key, Kind, keys};
 use super::models;
 use super::models::{Networks, expand, is_of_models, model, undeclared};
-use super::plan::{RunPlan, plan};
+use super::plan::{RunPlan, lengthen, plan, unloaded};
 use super::settings::{Origin, Settings, SettingsError, toml_value};
 use super::workload::{Request, Workload, cycle_seconds, is_of_workloads, pace, placement_of, workload};
-use fsin_core::failures;
-use fsin_core::family::{ModelFamily, NetworkSpec, Units, Wire};
+use fsin_core::family::{ModelFamily, NetworkSpec, Units, Unloaded, Wire};
 use fsin_core::stats::Keep;
 use fsin_core::topology::{self, Topology};
 
@@ -81,6 +80,8 @@ pub struct Experiment {
     pub protocol: Protocol,
     /// Number of tasks on each node.
     pub tasks_per_node: usize,
+    /// What is known of the network without load; `None` without sources that go on for ever.
+    pub unloaded: Option<Unloaded>,
     /// Run control.
     pub plan: RunPlan,
     /// True if reaching the limit of cycles is a failure.
@@ -170,7 +171,13 @@ impl Experiment {
             seed,
         };
         let workload = workload(tasks, &request)?;
-        let plan = plan(&settings, tasks.is_some() || times == Times::Shots)?;
+        let sources = workload.sources().filter(|_| times == Times::Steady);
+        let unloaded = sources.map(|sources| unloaded(&*network, sources));
+        if let Some(unloaded) = unloaded {
+            lengthen(&mut settings, &*network, unloaded);
+        }
+        let settles = unloaded.map_or(0, |unloaded| unloaded.settles);
+        let plan = plan(&settings, tasks.is_some() || times == Times::Shots, settles)?;
         let runs = network.wire().map_or(Runs::Network, Runs::Hosts);
         let gap_per_byte = match runs {
             Runs::Network => None,
@@ -199,6 +206,7 @@ impl Experiment {
             slow,
             protocol: Protocol { eager_limit: eager(&settings)? },
             tasks_per_node,
+            unloaded,
             plan,
             strict: settings.choice("strict", &[("true", true), ("false", false)])?,
             skips: !is_on(&settings, "no-skip")?,
@@ -274,38 +282,19 @@ impl Experiment {
                 heading = own;
             }
             // Paths are written as absolute paths.
-            let value = match key.kind {
-                Kind::Path => absolute(Path::new(&value)).display().to_string(),
-                _ if key.name == "traffic" => {
-                    let folder = self.settings.folder_of("traffic");
-                    trgen::synthetic::traffic::with_files(&value, |name| absolute(&folder.join(name)))
-                }
-                _ if key.name == "size" => {
-                    let folder = self.settings.folder_of("size");
-                    trgen::synthetic::size::with_files(&value, |name| absolute(&folder.join(name)))
-                }
-                _ if key.name == "kernel" => {
-                    let folder = self.settings.folder_of("kernel");
-                    trgen::trace::kernels::with_files(&value, |name| absolute(&folder.join(name)))
-                }
-                _ if key.name == "topology" => {
-                    let folder = self.settings.folder_of("topology");
-                    let in_folder = |path| topology::with_file(&value, &folder.join(path));
-                    let named = || topology::file(&value).map_or_else(|| value.clone(), in_folder);
-                    let spec = self.topology().map_or_else(named, |topology| topology.spec());
-                    topology::file(&spec).map_or(value, |path| topology::with_file(&spec, &absolute(path)))
-                }
-                _ if key.name == "fail" => {
-                    let folder = self.settings.folder_of("fail");
-                    failures::file(&value)
-                        .map_or(value.clone(), |path| absolute(&folder.join(path)).display().to_string())
-                }
-                _ if key.name == "placement" => match placement::file(&value, &self.settings.folder_of("placement")) {
-                    Some(path) => placement::with_file(&value, &absolute(&path)),
-                    None => value,
-                },
-                _ => value,
+            let folder = match key.kind {
+                Kind::Path => PathBuf::new(),
+                _ => self.settings.folder_of(key.name),
             };
+            // The specification of a topology that has been made names its file as it was opened.
+            let (value, folder) = match self.topology().filter(|_| key.name == "topology") {
+                Some(topology) => match topology.spec() {
+                    spec if topology::file(&spec).is_some() => (spec, PathBuf::new()),
+                    _ => (value, folder),
+                },
+                None => (value, folder),
+            };
+            let value = with_paths(key.name, value, &mut |path| absolute(&folder.join(path)));
             let origin = match &preset {
                 Some((preset, keys)) if keys.contains(&key.name) => format!("  # of the preset {preset}"),
                 _ => String::new(),

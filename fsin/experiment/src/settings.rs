@@ -65,6 +65,8 @@ pub struct Settings {
     set: BTreeMap<&'static str, Setting>,
     /// Keys of commands on many experiments that a file sets, with their origins.
     of_many: Vec<(&'static Key, Origin)>,
+    /// What the file that they are from says without effect, or in a way that may be misunderstood.
+    notes: Vec<String>,
 }
 
 impl Settings {
@@ -98,10 +100,26 @@ impl Settings {
         &self.of_many
     }
 
+    /// Adds notes on the file from which settings are read.
+    pub(super) fn note(&mut self, notes: Vec<String>) {
+        self.notes.extend(notes);
+    }
+
+    /// Notes on the file from which settings were read: what has no effect there, or may be misunderstood.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
     /// True if this key is set explicitly.
     #[must_use]
     pub fn is_set(&self, name: &str) -> bool {
         self.origin(name) != Origin::Default
+    }
+
+    /// True if this key has a value that is none of the table's: it is set, or what its absence means is known.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.set.contains_key(name)
     }
 
     /// Replaces the value of a key, or its absence, by what it means. The origin stays.
@@ -127,11 +145,13 @@ impl Settings {
     /// The value of a key: as set, or its default; `None` if it is absent.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<&str> {
-        self.set.get(name).map(|setting| setting.value.as_str()).or_else(|| {
-            // Models have defaults of their own.
-            let model = self.set.get("network").and_then(|setting| models::named(&setting.value));
-            model.and_then(|model| model.default_of(name)).or_else(|| key(name).and_then(|key| key.default))
-        })
+        self.set.get(name).map(|setting| setting.value.as_str()).or_else(|| self.usual(name))
+    }
+
+    /// The default of a key, which can be the model's own; `None` if it has none.
+    pub(super) fn usual(&self, name: &str) -> Option<&'static str> {
+        let model = self.set.get("network").and_then(|setting| models::named(&setting.value));
+        model.and_then(|model| model.default_of(name)).or_else(|| key(name).and_then(|key| key.default))
     }
 
     /// An error about the value of a key.

@@ -10,7 +10,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Units};
+use fsin_core::family::{Discipline, Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Units, Unloaded};
 use fsin_core::network::{Injected, Network, NetworkFailure, Notices, STEPS, Settled};
 use fsin_core::stats::{Receipt, Recorder};
 use trgen::catalog::{Component, SpecError};
@@ -25,6 +25,11 @@ pub static BUS: ModelFamily = ModelFamily {
         about: "a shared bus: one packet at a time, a phit a cycle for all nodes together, nodes served in turn",
         parameters: &[],
         source: "Hennessy, Patterson, Computer Architecture, 6th edition, appendix F",
+    },
+    discipline: Discipline {
+        order: "messages of a node are sent and arrive in order",
+        sharing: "the bus, packet by packet among nodes in turn",
+        busy: "a node with one packet at a time, of its messages in their order; a send ends when its message has arrived",
     },
     aliases: &[],
     keys: &[Key::of_network(
@@ -76,6 +81,12 @@ impl NetworkSpec for Spec {
 
     fn units(&self) -> Units {
         self.units
+    }
+
+    fn unloaded(&self, phits: f64) -> Unloaded {
+        let packet = f64::from(self.units.packet_phits);
+        let packets = (phits / packet).ceil().max(1.0);
+        Unloaded::shared((packets * (packet + f64::from(self.arbitration))) as u64)
     }
 }
 

@@ -6,19 +6,24 @@
 //! injection, so that only the traffic itself shows.
 //!
 //! # How it departs from other networks
-//! For live guests a delivery is reported in the cycle of injection, with its future time: their horizon is the whole
-//! delay. Other sources may act in the cycle of the notice, which would be too early; they are told at the arrival.
+//! For live guests a delivery is reported in the cycle in which its message leaves its node, without a rate that of the
+//! injection, with its future time: their horizon is the whole delay. Other sources may act in the cycle of the notice, which would be too early; they are told at the arrival.
 //!
 //! With a rate, a message of n bytes arrives `delay` and n bytes at that rate later, and occupies its link for the
 //! bytes alone: the link of the sending node, or, as ideal links between all pairs, one of the pair. Messages wait for
-//! their link in the order of their injection. Times are rounded down to whole ns.
+//! their link in the order of their injection. A message is sent when its link is free again, without a rate at once.
+//! Times are rounded down to whole ns.
 //!
 //! Any other model that knows the arrival of a message at its injection is the same network with a [`Rule`].
+//!
+//! Decision: docs/decisions/0340-who-is-busy.md.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
-use fsin_core::family::{ForGuests, Key, Kind, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Units, Values};
+use fsin_core::family::{
+    Discipline, ForGuests, Key, Kind, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Units, Unloaded, Values,
+};
 use fsin_core::network::{Injected, Network, NetworkFailure, Notices, Settled};
 use fsin_core::stats::{Receipt, Recorder};
 use fsin_core::topology::Topology;
@@ -35,8 +40,18 @@ pub(crate) const WITHOUT_LINKS: Uses = Uses { model: "a network without links", 
 /// Called for every message that enters.
 pub type Observer<'a> = &'a mut (dyn FnMut(Cycle, &Message) + Send);
 
-/// \[cycles\] From injection to arrival. Called for every message in the cycle of its injection, by order of sources.
-pub type Rule = Box<dyn FnMut(Cycle, &Message) -> u64 + Send>;
+/// The times of a message, counted from its injection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Passage {
+    /// \[cycles\] Until it has left its node, which is busy with it so long: its sender then knows that it is sent. At most
+    /// `arrives`, and 0 for a node that takes any number of messages at once.
+    pub leaves: u64,
+    /// \[cycles\] Until it has arrived.
+    pub arrives: u64,
+}
+
+/// The times of a message. Called for every message in the cycle of its injection, by order of sources.
+pub type Rule = Box<dyn FnMut(Cycle, &Message) -> Passage + Send>;
 
 /// \[cycles\] From injection to arrival.
 enum Delay {
@@ -50,13 +65,19 @@ pub struct ConstantDelay<'a> {
     delay: Delay,
     /// \[bytes\] Payload of a packet, by which messages are counted in packets.
     packet_bytes: u64,
-    /// True if deliveries are reported at injection.
+    /// True if deliveries are reported when their messages leave.
     announces: bool,
     clock: Cycle,
     /// Messages injected in the present cycle.
     taken: Vec<Message>,
-    /// Messages under way with their delays, in the order of their arrivals.
-    underway: VecDeque<(Delivery, u64)>,
+    /// Messages that occupy the link of their node, or wait for it, by the cycle at whose end they have left it, and then
+    /// by their number among these.
+    leaving: BTreeMap<(Cycle, u64), Message>,
+    /// Number of messages that have been `leaving` so far.
+    left: u64,
+    /// Messages under way with their delays and the cycles in which they leave their nodes, in the order of their
+    /// arrivals.
+    underway: VecDeque<(Delivery, u64, Cycle)>,
     /// \[packets\] Accepted packets whose delivery has not been reported yet.
     in_flight: u64,
     /// By node: the number of its packets that have arrived.
@@ -87,6 +108,8 @@ impl<'a> ConstantDelay<'a> {
             announces: false,
             clock: Cycle::FIRST,
             taken: Vec::new(),
+            leaving: BTreeMap::new(),
+            left: 0,
             underway: VecDeque::new(),
             in_flight: 0,
             sequences: vec![0; nodes],
@@ -95,7 +118,7 @@ impl<'a> ConstantDelay<'a> {
         }
     }
 
-    /// The same, with deliveries reported at the injection: for live guests.
+    /// The same, with deliveries reported when their messages leave: for live guests.
     #[must_use]
     pub fn announcing(self) -> Self {
         Self { announces: true, ..self }
@@ -123,26 +146,41 @@ impl<'a> ConstantDelay<'a> {
         let offered = self.clock;
         self.taken.sort_by_key(|message| message.source);
         for message in self.taken.drain(..) {
-            let delay = match &mut self.delay {
-                Delay::Constant(delay) => *delay,
+            let Passage { leaves, arrives: delay } = match &mut self.delay {
+                Delay::Constant(delay) => Passage { leaves: 0, arrives: *delay },
                 Delay::By(rule) => rule(offered, &message),
             };
             // An event that begins with a cycle and takes one cycle is visible at its end.
             let delivered = offered + delay.saturating_sub(1);
-            notices.sent.push(message);
+            let left = offered + leaves.min(delay).saturating_sub(1);
+            if left == offered {
+                notices.sent.push(message);
+            } else {
+                self.leaving.insert((left, self.left), message);
+                self.left += 1;
+            }
             // Constant delays are in order already.
-            let at = match self.underway.back().is_some_and(|(last, _)| last.delivered > delivered) {
-                true => self.underway.partition_point(|(other, _)| other.delivered <= delivered),
+            let at = match self.underway.back().is_some_and(|(last, ..)| last.delivered > delivered) {
+                true => self.underway.partition_point(|(other, ..)| other.delivered <= delivered),
                 false => self.underway.len(),
             };
-            self.underway.insert(at, (Delivery { message, offered, delivered }, delay));
+            self.underway.insert(at, (Delivery { message, offered, delivered }, delay, left));
         }
     }
 
-    /// Reports the messages that arrive in this cycle; all messages under way if deliveries are announced.
+    /// Reports the messages of earlier cycles that leave their nodes in this one.
+    fn leave(&mut self, notices: &mut Notices) {
+        let now = self.clock;
+        while let Some(first) = self.leaving.first_entry().filter(|first| first.key().0 <= now) {
+            notices.sent.push(first.remove());
+        }
+    }
+
+    /// Reports the messages that arrive in this cycle; if deliveries are announced, those that have left their nodes.
     fn arrive(&mut self, notices: &mut Notices) {
         let (now, announces) = (self.clock, self.announces);
-        while let Some((delivery, latency)) = self.underway.pop_front_if(|(next, _)| announces || next.delivered <= now)
+        while let Some((delivery, latency, _)) =
+            self.underway.pop_front_if(|(next, _, left)| next.delivered <= now || (announces && *left <= now))
         {
             let Message { source, destination, .. } = delivery.message;
             let packets = self.packets(&delivery.message);
@@ -181,8 +219,10 @@ impl Network for ConstantDelay<'_> {
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         notices.clear();
         if self.taken.is_empty() {
-            let first = self.underway.front().map(|(delivery, _)| delivery.delivered);
-            match first.filter(|first| *first < until) {
+            let arrival =
+                self.underway.front().map(|(next, _, left)| if self.announces { *left } else { next.delivered });
+            let departure = self.leaving.first_key_value().map(|(&(cycle, _), _)| cycle);
+            match arrival.into_iter().chain(departure).min().filter(|first| *first < until) {
                 Some(first) => self.clock = self.clock.max(first),
                 None => {
                     self.clock = self.clock.max(until);
@@ -190,7 +230,9 @@ impl Network for ConstantDelay<'_> {
                 }
             }
         }
+        self.leave(notices);
         self.depart(notices);
+        notices.sent.sort_by_key(|message| message.source);
         self.arrive(notices);
         self.clock = self.clock.next();
         Ok(())
@@ -206,7 +248,7 @@ impl Network for ConstantDelay<'_> {
             return false;
         }
         into.put(self.underway.len() as u64);
-        for (Delivery { message, offered, delivered }, latency) in &self.underway {
+        for (Delivery { message, offered, delivered }, latency, _) in &self.underway {
             let &Message { id, source, destination, bytes, class } = message;
             into.put_message(id);
             into.put_time(*offered);
@@ -220,7 +262,8 @@ impl Network for ConstantDelay<'_> {
 
     fn pass_periods(&mut self, cycles: u64, packets: &[u64]) {
         self.clock += cycles;
-        for (delivery, _) in &mut self.underway {
+        for (delivery, _, left) in &mut self.underway {
+            *left += cycles;
             delivery.offered += cycles;
             delivery.delivered += cycles;
         }
@@ -287,6 +330,11 @@ pub static CONSTANT_DELAY: ModelFamily = ModelFamily {
         parameters: &[],
         source: "INSEE, test program of its endpoint",
     },
+    discipline: Discipline {
+        order: "messages of a pair arrive in the order in which they are sent",
+        sharing: "with a {rate}, the link of a node or of a pair, message by message in the order of sending; nothing else",
+        busy: "with a {rate}, a link for the bytes of a message at that rate; a send ends when the link is free again, without a rate at once",
+    },
     aliases: &["switch"],
     keys: KEYS,
     shared: &["topology", "packet", "phit-bytes"],
@@ -331,6 +379,11 @@ pub static ZERO: ModelFamily = ModelFamily {
         about: "no latency: every message arrives in the cycle in which it is sent, which shows the traffic alone",
         parameters: &[],
         source: "none: fsin's own reference without a network",
+    },
+    discipline: Discipline {
+        order: "messages of a pair arrive in the order in which they are sent",
+        sharing: "nothing",
+        busy: "nobody: a send ends at once",
     },
     aliases: &[],
     keys: &[],
@@ -377,7 +430,7 @@ impl IdealLinks {
         u64::try_from(u128::from(bytes) * 8_000_000_000_000 / u128::from(self.rate)).unwrap_or(u64::MAX)
     }
 
-    /// The delay of each message \[cycles\], by the times at which links are free.
+    /// The times of each message, by the times at which links are free.
     fn rule(self, delay: u64) -> Rule {
         // \[cycles\] The cycle from which on each link is free, counted from the first.
         let mut free: HashMap<(NodeId, NodeId), u64> = HashMap::new();
@@ -390,7 +443,8 @@ impl IdealLinks {
             let free = free.entry(link).or_default();
             let begin = now.0.max(*free);
             *free = begin.saturating_add(time / CYCLE_PS);
-            (begin - now.0).saturating_add(delay).saturating_add(time / CYCLE_PS)
+            let leaves = *free - now.0;
+            Passage { leaves, arrives: leaves.saturating_add(delay) }
         })
     }
 }
@@ -473,6 +527,16 @@ impl NetworkSpec for Delayed {
 
     fn units(&self) -> Units {
         self.units
+    }
+
+    fn unloaded(&self, phits: f64) -> Unloaded {
+        match self.rate {
+            None => Unloaded::unlimited(self.delay),
+            Some(links) => {
+                let bytes = (phits * f64::from(self.units.phit_bytes)).ceil() as u64;
+                Unloaded::shared(self.delay.saturating_add(links.time(bytes) / CYCLE_PS))
+            }
+        }
     }
 
     fn cycle(&self) -> Option<(u64, u64)> {

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Units, Wire};
+use fsin_core::family::{Discipline, Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Units, Unloaded, Wire};
 use fsin_core::network::Network;
 use fsin_core::topology::Topology;
 use trgen::Geometry;
@@ -34,6 +34,11 @@ pub static LOGGOPS: ModelFamily = ModelFamily {
         about: "an ideal network for traces and graphs: latency L and gap per byte G; o, g, O and S are those of {hosts}",
         parameters: &[],
         source: "Hoefler, Schneider, Lumsdaine, LogGOPSim, HPDC 2010",
+    },
+    discipline: Discipline {
+        order: "messages of a pair arrive in the order in which they are sent",
+        sharing: "the interface of a host, g and G apart; nothing within the network",
+        busy: "a processor for o and O a message; a send ends when its processor is free, above S with its receive",
     },
     aliases: &["ideal"],
     keys: KEYS,
@@ -79,6 +84,10 @@ impl NetworkSpec for Ideal {
 
     fn units(&self) -> Units {
         self.units
+    }
+
+    fn unloaded(&self, _phits: f64) -> Unloaded {
+        Unloaded::unlimited(self.wire.latency)
     }
 
     fn wire(&self) -> Option<Wire> {

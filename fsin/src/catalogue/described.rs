@@ -1,6 +1,6 @@
 //! Components as data, for programs that list and explain them.
 
-use fsin_core::family::{Carried, ModelFamily};
+use fsin_core::family::{Carried, Discipline, ModelFamily};
 use fsin_experiment::named;
 use fsin_models::wormhole::components::preset_values;
 use serde_json::{Map, Value, json};
@@ -72,6 +72,10 @@ pub fn described(kind: &Kind, member: &Member, notation: &dyn Notation) -> Value
             })
         });
         add("settings", json!(settings.collect::<Vec<_>>()));
+        let Discipline { order, sharing, busy } = model.discipline;
+        add("in_order", json!(of_table(order)));
+        add("shares", json!(of_table(sharing)));
+        add("busy", json!(of_table(busy)));
         add("unit_of_load", json!(model.load_unit));
         add("understands_also", json!(model.shared));
     }

@@ -5,9 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
-use fsin::experiment::{Experiment, Inputs, hex};
+use fsin::experiment::{Carried, Experiment, Inputs};
 use fsin::result::{Costs, InputFile, Manifest, SCHEMA};
-use sha2::{Digest, Sha256};
 
 use crate::cli::{invocation, stamp};
 
@@ -16,46 +15,49 @@ pub(crate) struct Opening {
     /// When the run began.
     start: SystemTime,
     inputs: Vec<InputFile>,
+    /// SHA-256 of the experiment; `None` of a run of guests, which no file of an experiment describes.
+    experiment_sha256: Option<String>,
 }
 
 impl Opening {
     /// Records the time and hashes the input files.
     pub(crate) fn new(experiment: &Experiment) -> Self {
-        Self { start: SystemTime::now(), inputs: inputs(experiment) }
+        let mut inputs = Inputs::default();
+        let files = inputs.of(experiment).into_iter().map(InputFile::from).collect();
+        let experiment_sha256 = Some(Carried::sha256(&mut inputs, experiment));
+        Self { start: SystemTime::now(), inputs: files, experiment_sha256 }
     }
 
     /// Records the time of a run of guests, and the [`inputs`] of its network; input files of the guests are not
     /// included.
     #[cfg(feature = "live")]
     pub(crate) fn of_guests(inputs: Vec<InputFile>) -> Self {
-        Self { start: SystemTime::now(), inputs }
+        Self { start: SystemTime::now(), inputs, experiment_sha256: None }
     }
 
     /// The manifest at the end of the run.
     pub(crate) fn close(self, experiment: &Experiment, costs: Costs) -> Manifest {
-        let hash = hex(Sha256::digest(experiment.to_toml().as_bytes()).as_slice());
-        self.end(Some(hash), experiment.seed, costs)
+        self.end(experiment.seed, costs)
     }
 
     /// The manifest of a run of guests, which no file of an experiment describes.
     #[cfg(feature = "live")]
     pub(crate) fn close_guests(self, seed: u64, costs: Costs) -> Manifest {
-        self.end(None, seed, costs)
+        self.end(seed, costs)
     }
 
-    /// The complete manifest; `experiment_sha256` is the hash of the experiment file.
-    fn end(self, experiment_sha256: Option<String>, seed: u64, costs: Costs) -> Manifest {
+    /// The complete manifest.
+    fn end(self, seed: u64, costs: Costs) -> Manifest {
         Manifest {
             version: Some(env!("CARGO_PKG_VERSION").to_owned()),
             commit: Some(fsin_stamp::commit!().to_owned()),
             target: Some(env!("FSIN_TARGET").to_owned()),
             schema: Some(SCHEMA),
-            experiment_sha256,
+            experiment_sha256: self.experiment_sha256,
             seeds: vec![seed],
             command: invocation::texts(),
             start: stamp::seconds(self.start),
             end: stamp::seconds(SystemTime::now()),
-            host: Some(gethostname::gethostname().to_string_lossy().into_owned()),
             cpu_seconds: costs.cpu_seconds,
             peak_memory_bytes: costs.peak_memory_bytes,
             inputs: self.inputs,

@@ -44,6 +44,11 @@ pub(crate) enum Exit {
     Interrupted = 130,
 }
 
+/// The exit status as a number: that of an interrupted command tells the signal.
+pub(crate) fn status(exit: Exit) -> u8 {
+    if exit == Exit::Interrupted { interrupt::status() as u8 } else { exit as u8 }
+}
+
 /// Prints what clap has to say of the command line, which may hold anything; returns the exit status.
 fn refuse(error: &clap::Error) -> Exit {
     let plain = error.render().to_string();
@@ -52,6 +57,19 @@ fn refuse(error: &clap::Error) -> Exit {
     }
     output::tell(plain.trim_end());
     Exit::Usage
+}
+
+/// The words of the call, with those of other commands that users know translated.
+#[cfg_attr(not(feature = "live"), allow(unused_variables, reason = "only mpirun has such words"))]
+fn words(command: &clap::Command) -> Result<Vec<std::ffi::OsString>, Complaint> {
+    let words = invocation::words();
+    #[cfg(feature = "live")]
+    if words.get(1).is_some_and(|word| word == "mpirun")
+        && let Some(mpirun) = command.find_subcommand("mpirun")
+    {
+        return live::mpirun::translated(mpirun, words);
+    }
+    Ok(words)
 }
 
 /// Executes the command that the arguments of the [call](invocation) give; returns its exit status.
@@ -68,7 +86,14 @@ pub(crate) fn main(registry: Registry) -> Exit {
             return complaint.exit;
         }
     };
-    let matches = match command.try_get_matches_from(invocation::words()) {
+    let words = match words(&command) {
+        Ok(words) => words,
+        Err(complaint) => {
+            diagnostic::show(&complaint);
+            return complaint.exit;
+        }
+    };
+    let matches = match command.try_get_matches_from(words) {
         Ok(matches) => matches,
         Err(error) => return refuse(&foreign::explained(error)),
     };

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
+use fsin::experiment::{Carried, bare_texts, rename_manifest};
 use fsin::report::{self, Format};
 use fsin::result::RunResult;
 use fsin::sweep::Collected;
@@ -62,9 +63,15 @@ impl<W: Write> Drop for Visible<W> {
 
 /// Writes a result to stdout. A broken pipe is not an error.
 pub(crate) fn print(format: Format, result: &RunResult) -> Result<(), Complaint> {
+    // What is printed is passed on like a folder of results.
+    let mut result = result.clone();
+    if format != Format::Table {
+        bare_texts(&mut result);
+    }
+    rename_manifest(&mut result.manifest, |_| None);
     // Thousands of nodes have tens of thousands of lines, each of many pieces.
     let mut out = BufWriter::new(Visible::new(io::stdout().lock()));
-    ignore_broken_pipe(report::write(format, result, &mut out).and_then(|()| out.flush()))
+    ignore_broken_pipe(report::write(format, &result, &mut out).and_then(|()| out.flush()))
 }
 
 /// Writes text to stdout.
@@ -321,7 +328,7 @@ pub(crate) fn check_folder(folder: &Path) -> Result<(), Complaint> {
 
 /// Stores results in a new folder: written under a temporary name beside it, then renamed, so that a folder of this
 /// name is always complete.
-pub(crate) fn keep(folder: &Path, result: &RunResult, experiment: &str) -> Result<(), Complaint> {
+pub(crate) fn keep(folder: &Path, result: &RunResult, experiment: &str, inputs: &Carried) -> Result<(), Complaint> {
     let failed = |error: io::Error| {
         let what = format!("-o {}: cannot keep the results: {error}", folder.display());
         Complaint::new(Exit::Failed, what, "they are on stdout; next time name another folder")
@@ -329,6 +336,7 @@ pub(crate) fn keep(folder: &Path, result: &RunResult, experiment: &str) -> Resul
     check_vacant(folder)?;
     let temporary = temporary_beside(folder);
     let written = (|| {
+        inputs.copy(&temporary)?;
         fsin::sweep::write_result(&temporary, result, experiment)?;
         match fs::remove_dir(folder) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),

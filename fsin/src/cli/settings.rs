@@ -10,6 +10,8 @@ use trgen::catalog::Allowed;
 use trgen::phrase;
 use trgen::phrase::Phrase;
 
+use crate::cli::output;
+
 /// Reads the settings of a command. Flags override the environment, and the environment overrides the experiment file.
 pub(crate) fn read(matches: &ArgMatches) -> Result<Settings, SettingsError> {
     let mut settings = Settings::default();
@@ -19,6 +21,10 @@ pub(crate) fn read(matches: &ArgMatches) -> Result<Settings, SettingsError> {
             settings.set("trace", path.to_string_lossy(), Origin::Flag)?;
         } else {
             read_file(path, &mut settings)?;
+            let is_quiet = matches.try_get_one::<bool>("quiet").ok().flatten().is_some_and(|&quiet| quiet);
+            for note in settings.notes().iter().filter(|_| !is_quiet) {
+                output::tell(&format!("note: {note}"));
+            }
         }
     }
     for key in keys() {

@@ -96,7 +96,12 @@ mod tests {
 
     fn plan(axes: &[(&str, &[&str])], points: &[&[&str]]) -> Plan {
         let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
-        let point = |values: &&[&str]| Point { id: String::new(), values: words(values), experiment: String::new() };
+        let point = |values: &&[&str]| Point {
+            id: String::new(),
+            values: words(values),
+            experiment: String::new(),
+            place: std::path::PathBuf::new(),
+        };
         Plan {
             layout: 1,
             version: String::new(),

@@ -52,7 +52,7 @@ fn topology_names_what_dies_and_when() {
 fn phases_show_before_during_and_after() {
     let folder = tempfile::tempdir().unwrap();
     let fail = "--fail node:5@40ms,repair:node:5@80ms";
-    for network in ["ethernet", "ethernet:recovery=none", "ethernet:forwarding=static,ecmp=true", "flow"] {
+    for network in ["ethernet", "ethernet:transport=none", "ethernet:forwarding=static,ecmp=true", "flow"] {
         let line = format!(
             "run --network {network} --topology torus:4x4 --load 0.1 --cycles 120000000000 --link-rate 1Gb/s {fail}"
         );
@@ -200,8 +200,8 @@ fn routings_go_round_dead_links_or_are_refused() {
     }
     let (status, text) = refused(folder.path(), &line("wormhole:routing=updown", "--fail node:3@0"));
     assert!(status == Some(2) && text.contains("no route is left for 30 of 240 pairs"), "{text}");
-    let (status, text) = refused(folder.path(), &line("ethernet:recovery=window", "--fail node:3@1us"));
-    assert!(status == Some(2) && text.contains("--recovery oracle"), "{text}");
+    let (status, text) = refused(folder.path(), &line("ethernet:transport=window", "--fail node:3@1us"));
+    assert!(status == Some(2) && text.contains("--transport oracle"), "{text}");
 }
 
 /// By model: its settings in direct networks and in networks of switches, and the bytes of a full packet.

@@ -84,14 +84,15 @@ fn collectives_of_astra_sim_take_the_times_of_formulas() {
     }
     let folder = workspace().join("adapters/astra-sim");
     let sources = ["FsinNetwork.cc", "examples/collectives.cc"].map(|name| folder.join(name));
-    let lines: usize = ["FsinNetwork.hh", "FsinNetwork.cc", "AstraNetworkAPI.hh"]
+    let lines: usize = ["FsinNetwork.hh", "FsinNetwork.cc", "stand-in/AstraNetworkAPI.hh"]
         .iter()
         .map(|name| fs::read_to_string(folder.join(name)).unwrap().lines().count())
         .sum();
     assert!(lines < 400, "{lines}");
     let library = installed();
     let include = format!("-I{}", folder.display());
-    let program = compiled(&["c++", "-std=c++17", &include], &sources, &library);
+    let stand_in = format!("-I{}", folder.join("stand-in").display());
+    let program = compiled(&["c++", "-std=c++17", &include, &stand_in], &sources, &library);
     let times = |settings: &str, bytes: u64| {
         let mut command = Command::new(program.get_program());
         for (name, value) in program.get_envs() {
@@ -127,4 +128,46 @@ fn collectives_of_astra_sim_take_the_times_of_formulas() {
     assert!(
         String::from_utf8_lossy(&refused.stderr).contains("line 1 of the settings: topology: unknown topology `tours`")
     );
+}
+
+/// The adapter against headers that are laid out as ASTRA-sim's, with the interface in a folder of theirs, and its program.
+#[test]
+fn the_adapter_of_astra_sim_takes_the_headers_of_astra_sim() {
+    if !["c++", "make", "pkg-config"].iter().all(|tool| has(tool)) {
+        return;
+    }
+    let adapter = workspace().join("adapters/astra-sim");
+    let library = installed();
+    let root = library.0.path();
+    let shell = |line: &str| {
+        let mut shell = Command::new("sh");
+        shell.args(["-e", "-c", line]).current_dir(root);
+        shell.env("PKG_CONFIG_PATH", root.join("lib/pkgconfig")).env("LD_LIBRARY_PATH", root.join("lib"));
+        shell.env("CXXFLAGS", "-Wall -Wextra -Werror").env("ADAPTER", &adapter).output().unwrap()
+    };
+    text(&shell("cp -r $ADAPTER/test astra-sim && make -s -C astra-sim && touch workload system.json"));
+    fs::write(root.join("network.toml"), "network = \"constant-delay:delay=1us,rate=50GB/s\"\nnodes = 8\n").unwrap();
+    text(&shell("sh $ADAPTER/build astra-sim AstraSim_fsin"));
+    let flags =
+        "--workload-configuration workload --system-configuration=system.json --network-configuration=network.toml";
+    // Of 8 ranks each sends an eighth of 1 MiB in 14 steps, each of whole nanoseconds at 50 bytes in one.
+    let step = (1_000 + (1 << 20) / 8 / 50) * 1_000;
+    assert_eq!(text(&shell(&format!("./AstraSim_fsin {flags}"))), format!("finished at {} ps\n", 14 * step));
+    for (line, why) in [
+        ("./AstraSim_fsin --system-configuration=system.json", "is missing"),
+        ("./AstraSim_fsin --colour=red", "unknown argument"),
+        ("sh $ADAPTER/build network.toml", "is no clone of ASTRA-sim"),
+    ] {
+        let refused = shell(line);
+        assert_eq!(refused.status.code(), Some(2), "{line}");
+        assert!(String::from_utf8_lossy(&refused.stderr).contains(why), "{line}");
+    }
+    // A folder that has the header itself, before or after that of the adapter.
+    text(&shell("mkdir flat && cp astra-sim/astra-sim/common/*.hh flat && sed -i 's|astra-sim/common/||' flat/*.hh"));
+    for folders in ["-I flat -I $ADAPTER", "-I $ADAPTER -I flat"] {
+        text(&shell(&format!(
+            "c++ -std=c++17 {folders} $ADAPTER/FsinNetwork.cc $ADAPTER/examples/collectives.cc \
+             $(pkg-config --cflags --libs fsin) -o flat/collectives"
+        )));
+    }
 }

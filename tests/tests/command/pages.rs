@@ -11,19 +11,29 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tests::command::binary;
-use tests::pages::{Block, Fate, blocks, pages, sessions, shell};
+use tests::chakra::{collective, compute, file};
+use tests::command::{binary, c_library, mpi_library};
+use tests::pages::{Block, Fate, blocks, hidden_commands, pages, sessions, shell};
 use tests::parallel::parallel;
 use tests::pty::Terminal;
-use tests::shared::workspace;
+use tests::shared::{skipped, workspace};
 
-/// All pages with commands, except the reference, which the command itself writes.
+/// All pages of the repository, those of its folders too, except the reference, which the command itself writes, and the
+/// changelog, whose commands are those of its versions.
 fn all() -> Vec<PathBuf> {
     let root = workspace();
-    let mut found: Vec<PathBuf> = ["README.md", "CONTRIBUTING.md"].iter().map(|name| root.join(name)).collect();
-    found.extend(pages(&root.join("docs")));
-    found.extend(pages(&root.join("examples")));
-    found.retain(|path| !path.starts_with(root.join("docs/book/src/reference")));
+    let mut found: Vec<PathBuf> = Vec::new();
+    for entry in fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()) {
+        let name = entry.file_name().unwrap().to_string_lossy().into_owned();
+        match entry.is_dir() {
+            true if name != "target" && !name.starts_with('.') => found.extend(pages(&entry)),
+            false if name.ends_with(".md") && name != "CHANGELOG.md" => found.push(entry),
+            _ => {}
+        }
+    }
+    let others = ["docs/book/src/reference", "adapters/python/target", "fuzz/target"].map(|folder| root.join(folder));
+    found.retain(|path| !others.iter().any(|folder| path.starts_with(folder)));
+    found.sort();
     found
 }
 
@@ -50,18 +60,35 @@ fn follow(folder: &Path, place: &str, block: &Block, compare: bool) {
         assert!(output.status.success(), "{place}: `{commands}`: {}\n{text}", output.status);
         text
     };
-    if let Some(before) = &block.before {
-        done(before);
-    }
+    let before = block.before.as_deref().unwrap_or_default();
     if !block.console {
-        done(&block.text);
+        done(&format!("{before}\n{}", block.text));
         return;
     }
+    done(before);
     for (command, shown) in sessions(&block.text) {
         let text = done(&command);
         let printed: Vec<&str> = text.lines().collect();
         assert!(!compare || matches(&shown, &printed), "{place}: `{command}` prints:\n{text}");
     }
+}
+
+/// True if all these tools are there; says aloud which is not. The libraries that they need are built.
+fn has_all(needs: &[String]) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_there = |tool: &&String| std::env::split_paths(&path).any(|folder| folder.join(tool).is_file());
+    if let Some(missing) = needs.iter().find(|tool| !is_there(tool)) {
+        skipped(&format!("no {missing}"));
+        return false;
+    }
+    let needs = |tool: &str| needs.iter().any(|need| need == tool);
+    if needs("pkg-config") {
+        let _ = c_library();
+    }
+    if needs("mpicc.mpich") {
+        let _ = mpi_library();
+    }
+    true
 }
 
 /// Follows a page; long blocks only if `long`. Returns how many blocks are run, long and not run, and says which are not.
@@ -73,11 +100,15 @@ fn follow_page(path: &Path, long: bool) -> ([usize; 3], String) {
         [of(|fate| *fate == Fate::Run), of(|fate| *fate == Fate::Long), of(|fate| matches!(fate, Fate::Not(_)))];
     let mut said = format!("{name:<44} {:>4} {:>5} {:>8}\n", counts[0], counts[1], counts[2]);
     let folder = tempfile::tempdir().unwrap();
+    if found.iter().any(|block| block.text.contains("--trace steps/")) {
+        training_step(&folder.path().join("steps"));
+    }
     for block in &found {
         let place = format!("{name}:{}", block.line);
         match &block.fate {
             Fate::Not(why) => said += &format!("    not run, line {}: {why}\n", block.line),
             Fate::Long if !long => {}
+            _ if !has_all(&block.needs) => {}
             // Long blocks need the output of earlier blocks of the page.
             Fate::Run | Fate::Long => {
                 follow(folder.path(), &place, block, path.starts_with(workspace().join("docs/book")));
@@ -111,6 +142,28 @@ fn commands_of_all_pages_run() {
 #[ignore = "minutes: sweeps of the pages too"]
 fn long_commands_of_all_pages_run() {
     follow_all(true);
+}
+
+/// The trace that pages call `steps/`: four ranks compute, and add up 1 MB among them.
+fn training_step(folder: &Path) {
+    /// Kind of the all-reduce in Chakra.
+    const ALL_REDUCE: i64 = 0;
+    fs::create_dir(folder).unwrap();
+    for rank in 0..4 {
+        let nodes = [compute(1, 3, &[]), collective(2, ALL_REDUCE, 1_000_000, "", &[1])];
+        fs::write(folder.join(format!("step.{rank}.et")), file(&nodes, None, true)).unwrap();
+    }
+}
+
+/// A command in a block that is not one of commands is run by no test.
+#[test]
+fn no_command_hides_in_a_block_of_text() {
+    let of = |path: &PathBuf| {
+        let lines = hidden_commands(&read(path));
+        lines.into_iter().map(|line| format!("{}:{line}", path.display())).collect::<Vec<_>>()
+    };
+    let hidden: Vec<String> = all().iter().flat_map(of).collect();
+    assert!(hidden.is_empty(), "write ```sh, and what must have been done before it: {hidden:#?}");
 }
 
 /// An untested command on the first page for users would be an unchecked promise.

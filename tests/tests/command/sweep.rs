@@ -251,7 +251,10 @@ fn a_failed_point_does_not_stop_the_rest() {
     assert!(stderr.contains("bad.trc") && stderr.contains("1 of 2 points have results, 1 failed"), "{stderr}");
     assert_eq!(rows(&folder.path().join("traces")).len(), 1);
     // It is tried again; with other contents it would be another point.
-    fs::copy(folder.path().join("good.trc"), folder.path().join("bad.trc")).unwrap();
+    let kept =
+        fs::read_dir(folder.path().join("traces/inputs")).unwrap().map(|entry| entry.unwrap().path().join("bad.trc"));
+    let kept = kept.into_iter().find(|path| path.is_file()).unwrap();
+    fs::copy(folder.path().join("good.trc"), kept).unwrap();
     let output = run(folder.path(), "sweep --resume -o traces");
     code(&output, 4);
     assert!(String::from_utf8_lossy(&output.stderr).contains("planned with"));
@@ -419,7 +422,8 @@ fn files_of_networks_and_placements_are_inputs() {
     // Another network makes another experiment.
     let point = fs::read_dir(there("graph/points")).unwrap().next().unwrap().unwrap().path();
     fs::remove_dir_all(point).unwrap();
-    fs::write(there("net.txt"), "a b\nb c\nc d\nd a\na c\n").unwrap();
+    let kept = fs::read_dir(there("graph/inputs")).unwrap().next().unwrap().unwrap().path().join("net.txt");
+    fs::write(kept, "a b\nb c\nc d\nd a\na c\n").unwrap();
     let output = run(folder.path(), "sweep --resume -o graph");
     code(&output, 4);
     assert!(String::from_utf8_lossy(&output.stderr).contains("planned with"));

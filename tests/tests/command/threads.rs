@@ -52,13 +52,13 @@ fn ethernet_gives_the_results_of_one_thread() {
         format!(
             "--topology fattree:4,3 {static_} --load .6 --port-queue 2 --port-stats histogram --link-loads {SHORT}"
         ),
-        format!("--topology torus:4x4 --load .3 --per .01 --recovery backoff {SHORT}"),
+        format!("--topology torus:4x4 --load .3 --per .01 --transport backoff {SHORT}"),
         format!("--topology hyperx:3x2:2 --load .5 --pause true --xoff 2 --xon 1 {SHORT}"),
         format!(
-            "--topology fattree:4,2 {static_} --load .4 --recovery window --port-queue 5 --switching cut-through {SHORT}"
+            "--topology fattree:4,2 {static_} --load .4 --transport window --port-queue 5 --switching cut-through {SHORT}"
         ),
         format!(
-            "--topology mesh:4x4 {static_} --load .3 --fail link:1-2@60us,repair:link:1-2@90us --recovery none {SHORT}"
+            "--topology mesh:4x4 {static_} --load .3 --fail link:1-2@60us,repair:link:1-2@90us --transport none {SHORT}"
         ),
         "--topology fattree:4,2 --kernel all-to-all(bytes=20000)".to_owned(),
     ] {
@@ -75,7 +75,7 @@ fn flows_and_details_are_those_of_one_thread() {
     let folder = folder.path();
     let flows = (1..16).map(|host| format!("{host},0,30000,{}us\n", host % 3)).collect::<String>();
     fs::write(folder.join("flows.csv"), format!("source,destination,bytes,start\n{flows}")).unwrap();
-    same(folder, "--network ethernet --topology fattree:4,2 --flows flows.csv --port-queue 4 --recovery window");
+    same(folder, "--network ethernet --topology fattree:4,2 --flows flows.csv --port-queue 4 --transport window");
 }
 
 #[test]

@@ -121,7 +121,15 @@ fn one_connection_may_be_several_nodes() {
             let payload = vec![endpoint as u8; 4].into();
             guest.inject(
                 endpoint,
-                Inject { destination, notify: false, size: 64, cookie: 7, unmodelled: false, payload },
+                Inject {
+                    destination,
+                    notify: false,
+                    size: 64,
+                    cookie: 7,
+                    unmodelled: false,
+                    identified: None,
+                    payload,
+                },
             )?;
         }
         let first = guest.receive_message()?;
@@ -145,7 +153,15 @@ fn one_connection_may_be_several_nodes() {
 /// The message of each of three nodes, which goes to the next node.
 fn third(node: u32) -> Inject {
     let payload = vec![node as u8; 8].into();
-    Inject { destination: (node + 1) % 3, notify: false, size: 64, cookie: u64::from(node), unmodelled: false, payload }
+    Inject {
+        destination: (node + 1) % 3,
+        notify: false,
+        size: 64,
+        cookie: u64::from(node),
+        unmodelled: false,
+        identified: None,
+        payload,
+    }
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod mpi_hostile;
 mod mpi_keys;
 mod mpi_kinds;
 mod mpi_launchers;
+mod mpi_moments;
 mod mpi_python;
 mod mpi_report;
 mod mpi_standard;

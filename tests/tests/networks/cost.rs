@@ -32,7 +32,7 @@ fn cost_follows_what_moves() {
         // A cycle is a picosecond.
         &[("network", "ethernet:delay=1ms"), ping_pongs],
         &[("network", "ethernet:delay=1ms,engine=reference"), ping_pongs],
-        &[("network", "ethernet:queue=1,recovery=window"), ("kernel", "all-to-all:tasks=9,bytes=20000")],
+        &[("network", "ethernet:queue=1,transport=window"), ("kernel", "all-to-all:tasks=9,bytes=20000")],
         &[("network", "ethernet"), ("load", "0.0001"), ("cycles", "1000000000000")],
         &[("network", "ethernet"), ("load", "0.0001")],
         // A cycle is a phit, a flit or a nanosecond, and links are long.

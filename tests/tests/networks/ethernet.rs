@@ -11,7 +11,7 @@ use tests::command::{fsin, run};
 use tests::shared::{aloud, shared_dir, skipped, workspace};
 
 /// Fifteen hosts send to the last one at once, over one switch with queues of 20 frames.
-const INCAST: &str = "run --network ethernet:queue=20,recovery=oracle --topology fattree:16,1 --traffic hotspot(1,15) \
+const INCAST: &str = "run --network ethernet:queue=20,transport=oracle --topology fattree:16,1 --traffic hotspot(1,15) \
                       --load 0.1 --cycles 5000000000";
 
 fn text(line: &str) -> String {
@@ -120,7 +120,7 @@ fn shares_that_follow_the_numbers_of_ports_are_said() {
             "run --topology fattree:5,1 --network {network} --kernel all-to-one:tasks=5,bytes=3000000 --seed 1"
         ))
     };
-    let tied = of("ethernet:forwarding=static,queue=8,recovery=none");
+    let tied = of("ethernet:forwarding=static,queue=8,transport=none");
     assert!(tied.contains("shares of senders follow the numbers of ports"), "{tied}");
     let long = of("ethernet:forwarding=static,queue=10000");
     assert!(!long.contains("numbers of ports"), "{long}");

@@ -2,11 +2,14 @@
 
 mod built_once;
 mod cost;
+mod disciplines;
 mod engines_agree;
 mod ethernet;
+mod figures_conserve;
 mod goal_networks;
 mod interfaces;
 mod intervals;
+mod long_links;
 mod model;
 mod networks;
 mod one_verdict;
@@ -15,6 +18,7 @@ mod paced;
 mod repetition;
 mod replay;
 mod saturation_is_decided;
+mod second;
 mod simgrid;
 mod slower_links;
 mod soak;

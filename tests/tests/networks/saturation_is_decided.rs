@@ -62,7 +62,7 @@ fn a_network_that_carries_a_fraction_is_saturated() {
     let folder = tempfile::tempdir().unwrap();
     let hot = "run --network ethernet --topology fattree:4,2 --load 0.9 --traffic hotspot(0.5,0)";
     for line in [
-        format!("{hot} --recovery none --port-queue 10"),
+        format!("{hot} --transport none --port-queue 10"),
         hot.to_owned(),
         "run --topology torus:8x8 --global-cc 1 --load 0.4".to_owned(),
         "run --topology torus:8x8 --global-cc 1 --load 0.8".to_owned(),

@@ -125,13 +125,6 @@ fn networks_are_what_their_formulas_say() {
             cut,
         ));
     }
-    // 2 subtrees with 4 up-links each, in twos, in threes (the last one of 1) and in twos to the switches at the top.
-    for (k, degree) in [(4u32, 6), (6, 8), (5, 7)] {
-        let endpoints = 2 * k * k;
-        let sum = (k - 1) * 2 + (k * k - k) * 4 + k * k * 6;
-        let sizes = (endpoints as usize, (2 * k + 4 + 2) as usize);
-        expected.push((format!("slimtree:{k},2,3"), sizes, degree, 6, f64::from(sum) / f64::from(endpoints - 1), 4));
-    }
     for (sizes, p) in [(vec![4u32, 4], 4u32), (vec![2, 3, 4], 1), (vec![6], 3), (vec![5, 5], 2)] {
         let switches: u32 = sizes.iter().product();
         let n = sizes.len() as u32;
@@ -264,6 +257,56 @@ fn ways_are_shortest_up_to_a_thousand_nodes() {
                 assert!(follow(&*topology, &function(&*topology, routing, vcs), step).0, "{spec} {routing:?}");
             }
         }
+    }
+}
+
+/// Slim trees of eight sizes: endpoints, switches, links, distances, by the formulas of their definition. Up link p of
+/// switch r leads to switch k' floor(r / k) + p of the next level.
+#[test]
+fn l4_slim_trees_are_what_their_definition_says() {
+    for (k, up, n) in [(4u32, 2u32, 2u32), (4, 2, 3), (6, 3, 2), (9, 3, 2), (9, 3, 3), (6, 2, 4), (5, 1, 3), (10, 5, 3)]
+    {
+        let spec = format!("slimtree:{k},{up},{n}");
+        let topology = build(&spec);
+        let ratio = k / up;
+        let endpoints = ratio.pow(n) * up * up;
+        let by_level: Vec<u32> = (0..n).map(|level| up * ratio.pow(n - 1 - level)).collect();
+        let switches: u32 = by_level.iter().sum();
+        let survey = Survey::of(&*topology);
+        assert_eq!((survey.nodes, survey.switches), (endpoints as usize, switches as usize), "{spec}");
+        // Links both ways: of endpoints, and up from all switches but those at the top.
+        let links = endpoints + (switches - up) * up;
+        assert_eq!(survey.links, 2 * links as usize, "{spec}");
+        let mut expected: Vec<(u32, u32)> = (0..endpoints).map(|end| (end, endpoints + end / k)).collect();
+        let mut first = endpoints;
+        for (level, &count) in by_level.iter().enumerate().take(n as usize - 1) {
+            assert_eq!(count * up, by_level[level + 1] * k, "{spec}");
+            let next = first + count;
+            expected.extend((0..count).flat_map(|r| (0..up).map(move |p| (first + r, next + up * (r / k) + p))));
+            first = next;
+        }
+        let links = |node: u32| ports(&*topology).filter_map(move |port| Some((NodeId(node), port)));
+        let mut found: Vec<(u32, u32)> = (0..topology.nodes() as u32)
+            .flat_map(links)
+            .filter_map(|(node, port)| Some((node.0, topology.neighbour(node, port)?.0)))
+            .filter(|(node, there)| node < there)
+            .collect();
+        found.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{spec}");
+        // k endpoints at a switch, k k below the next level, k / k' times as many at each further one.
+        let below = |level: u32| match level {
+            0 | 1 => k.pow(level),
+            _ => k * k * ratio.pow(level - 2),
+        };
+        let hops = |from: u32, to: u32| 2 * (0..=n).find(|&level| from / below(level) == to / below(level)).unwrap();
+        for from in 0..endpoints {
+            let found = &distances(&*topology, from as usize)[..endpoints as usize];
+            assert!(found.iter().enumerate().all(|(to, &far)| far == hops(from, to as u32)), "{spec} from {from}");
+        }
+    }
+    for (spec, what) in [("slimtree:5,2,3", "no multiple"), ("slimtree:4,2,1", "without a link")] {
+        assert!(topology::parse(spec, 2).unwrap_err().to_string().contains(what), "{spec}");
     }
 }
 

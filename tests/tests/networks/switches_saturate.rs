@@ -10,7 +10,7 @@ fn plan() -> BatchPlan {
 }
 
 /// Accepted load of the original's trees at load 1.0, measured: (topology, channels, pattern, accepted).
-const TREES: [(&str, usize, &str, f64); 16] = [
+const TREES: [(&str, usize, &str, f64); 19] = [
     ("fattree:4,3", 1, "uniform", 0.568),
     ("fattree:4,3", 1, "hotregion", 0.250),
     ("fattree:4,3", 1, "complement", 0.937),
@@ -23,6 +23,9 @@ const TREES: [(&str, usize, &str, f64); 16] = [
     ("slimtree:4,2,3", 1, "hotregion", 0.213),
     ("slimtree:4,2,3", 1, "complement", 0.235),
     ("slimtree:4,2,3", 1, "transpose", 0.401),
+    ("slimtree:4,2,2", 2, "uniform", 0.526),
+    ("slimtree:6,3,2", 1, "uniform", 0.371),
+    ("slimtree:9,3,2", 2, "uniform", 0.285),
     ("fattree:4,3", 2, "uniform", 0.761),
     ("fattree:4,3", 2, "hotregion", 0.304),
     ("fattree:4,3", 2, "complement", 0.861),

@@ -7,6 +7,7 @@ mod formats;
 mod goal;
 mod jobs;
 mod kernels_programs;
+mod kernels_second;
 mod placement_traffic;
 mod replay_sources;
 mod synthetic;

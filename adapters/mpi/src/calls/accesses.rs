@@ -53,7 +53,7 @@ fn access(world: &mut World, window: c_int, access: Access, asks: bool) -> Outco
         return Ok(if asks { request(world, false, comm) } else { REQUEST_NULL });
     }
     let target = target_of(world, window, rank)?;
-    let ty = world.types.get(handle)?;
+    let ty = world.types.committed(handle)?;
     arguments::count(count)?;
     found.check_place(target, place, count, &ty)?;
     if !found.may_access(target) {
@@ -184,12 +184,14 @@ pub(super) fn target_of(world: &World, window: c_int, rank: c_int) -> Outcome<us
 mpi! {
     |world|
     fn MPI_Fetch_and_op(from: P, to: M, ty: I, rank: I, place: i64, op: I, win: I) {
+        operation::predefined_type(ty)?;
         let own = sent(world, op, (from as usize, 1, ty))?;
         let result = block(world, (to as usize, 1, ty))?;
         let wanted = Access::of(Code::Fetch, (rank, place, 1, ty)).sending(own).answered(result).by(op);
         access(world, win, wanted, false).map(drop)
     }
     fn MPI_Compare_and_swap(from: P, compared: P, to: M, ty: I, rank: I, place: i64, win: I) {
+        operation::comparable_type(ty)?;
         let own = vec![block(world, (compared as usize, 1, ty))?, block(world, (from as usize, 1, ty))?];
         let result = block(world, (to as usize, 1, ty))?;
         let wanted = Access::of(Code::Compare, (rank, place, 1, ty)).sending(own).answered(result);

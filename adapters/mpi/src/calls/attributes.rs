@@ -1,9 +1,9 @@
-//! Attributes of communicators and datatypes, and their keys.
+//! Attributes of communicators, datatypes and windows, and their keys.
 
 use std::ffi::c_int;
 
 use crate::abi::*;
-use crate::communicator::Keyval;
+use crate::caching::{Attribute, Attributes, Holder, Keyval, POINTER};
 use crate::error::{Outcome, error};
 use crate::world::World;
 
@@ -17,8 +17,6 @@ type CopyProxy = unsafe extern "C" fn(F, c_int, c_int, isize, c_int, isize, *mut
 /// A function of Fortran's library that calls a delete function of Fortran: function, handle, key, kind of value,
 /// value, extra state.
 type DeleteProxy = unsafe extern "C" fn(F, c_int, c_int, c_int, isize, isize) -> c_int;
-/// Kind of an attribute's value that is an integer of the size of an address.
-const ADDRESS: c_int = 1;
 
 /// The predefined copy function `MPI_COMM_DUP_FN`, which duplicates every attribute.
 #[unsafe(no_mangle)]
@@ -38,27 +36,46 @@ unsafe extern "C" fn MPIR_Dup_fn(
     SUCCESS
 }
 
-/// Calls the copy function of an attribute. Returns the value for the new object; `None` if the attribute is not
-/// copied.
-pub(crate) fn call_copy(world: &mut World, handle: c_int, keyval: c_int, value: isize) -> Outcome<Option<isize>> {
+/// The attributes of an object.
+fn attributes(world: &World, holder: Holder, handle: c_int) -> Outcome<&Attributes> {
+    Ok(match holder {
+        Holder::Communicator => &world.comms.get(handle)?.attributes,
+        Holder::Datatype => world.types.attributes(handle)?,
+        Holder::Window => &world.windows.get(handle)?.attributes,
+    })
+}
+
+/// The attributes of an object, which the caller changes.
+fn attributes_mut(world: &mut World, holder: Holder, handle: c_int) -> Outcome<&mut Attributes> {
+    Ok(match holder {
+        Holder::Communicator => &mut world.comms.get_mut(handle)?.attributes,
+        Holder::Datatype => &mut world.types.get_mut(handle)?.attributes,
+        Holder::Window => &mut world.windows.get_mut(handle)?.attributes,
+    })
+}
+
+/// Calls the copy function of an attribute. Returns the value for the new object and its kind; `None` if the attribute
+/// is not copied.
+fn call_copy(world: &mut World, handle: c_int, keyval: c_int, old: &Attribute) -> Outcome<Option<(isize, c_int)>> {
     let Some(&Keyval { copy, extra, proxies, .. }) = world.keyvals.get(keyval) else { return Ok(None) };
     if copy.is_null() {
         return Ok(None);
     }
-    let (mut new, mut flag) = (value, 0);
+    let given = if proxies.0.is_null() { old.for_c() } else { old.value() };
+    let (mut new, mut flag) = (given, 0);
     // SAFETY: the function that the program has given for this key.
     let code = world.lend(|| unsafe {
         match proxies.0 {
             null if null.is_null() => {
-                std::mem::transmute::<F, Copy>(copy)(handle, keyval, extra, value, &raw mut new, &raw mut flag)
+                std::mem::transmute::<F, Copy>(copy)(handle, keyval, extra, given, &raw mut new, &raw mut flag)
             }
             proxy => std::mem::transmute::<F, CopyProxy>(proxy)(
                 copy,
                 handle,
                 keyval,
                 extra,
-                ADDRESS,
-                value,
+                old.kind(),
+                given,
                 &raw mut new,
                 &raw mut flag,
             ),
@@ -67,11 +84,16 @@ pub(crate) fn call_copy(world: &mut World, handle: c_int, keyval: c_int, value: 
     if code != SUCCESS {
         return error(code, "the copy function of an attribute has failed");
     }
-    Ok((flag != 0).then_some(new))
+    // A function of C that passes on the pointer to an integer of Fortran copies that integer.
+    Ok((flag != 0).then_some(match proxies.0.is_null() {
+        true if new == given => (old.value(), old.kind()),
+        true => (new, POINTER),
+        false => (new, old.kind()),
+    }))
 }
 
 /// Calls the delete function of an attribute.
-pub(crate) fn call_delete(world: &mut World, handle: c_int, keyval: c_int, value: isize) -> Outcome {
+fn call_delete(world: &mut World, handle: c_int, keyval: c_int, old: &Attribute) -> Outcome {
     let Some(&Keyval { delete, extra, proxies, .. }) = world.keyvals.get(keyval) else { return Ok(()) };
     if delete.is_null() {
         return Ok(());
@@ -79,18 +101,47 @@ pub(crate) fn call_delete(world: &mut World, handle: c_int, keyval: c_int, value
     // SAFETY: the function that the program has given for this key.
     let code = world.lend(|| unsafe {
         match proxies.1 {
-            null if null.is_null() => std::mem::transmute::<F, Delete>(delete)(handle, keyval, value, extra),
-            proxy => std::mem::transmute::<F, DeleteProxy>(proxy)(delete, handle, keyval, ADDRESS, value, extra),
+            null if null.is_null() => std::mem::transmute::<F, Delete>(delete)(handle, keyval, old.for_c(), extra),
+            proxy => {
+                std::mem::transmute::<F, DeleteProxy>(proxy)(delete, handle, keyval, old.kind(), old.value(), extra)
+            }
         }
     });
     if code == SUCCESS { Ok(()) } else { error(code, "the delete function of an attribute has failed") }
 }
 
-/// Returns an error if the key does not exist.
-pub(super) fn check_key(world: &World, keyval: c_int) -> Outcome {
+/// Copies the attributes of an object for a new one, by their copy functions.
+pub(super) fn copied(world: &mut World, holder: Holder, handle: c_int) -> Outcome<Attributes> {
+    let mut copies = Attributes::default();
+    for keyval in attributes(world, holder, handle)?.keys() {
+        let Some(old) = attributes(world, holder, handle)?.get(keyval).cloned() else { continue };
+        if let Some((value, kind)) = call_copy(world, handle, keyval, &old)? {
+            copies.set(keyval, value, kind);
+        }
+    }
+    Ok(copies)
+}
+
+/// Deletes all attributes of an object, the last one that was set first. With an error the rest remains.
+pub(super) fn delete_all(world: &mut World, holder: Holder, handle: c_int) -> Outcome {
+    for keyval in attributes(world, holder, handle)?.keys().into_iter().rev() {
+        let Some(old) = attributes(world, holder, handle)?.get(keyval).cloned() else { continue };
+        call_delete(world, handle, keyval, &old)?;
+        attributes_mut(world, holder, handle)?.remove(keyval);
+    }
+    Ok(())
+}
+
+/// Returns an error if the key is not one of the program for these objects.
+fn check_key(world: &World, holder: Holder, keyval: c_int) -> Outcome {
     match world.keyvals.get(keyval) {
-        Some(_) => Ok(()),
-        None => error(ERR_KEYVAL, format!("{keyval:#x} is not a key of attributes")),
+        Some(found) if found.holder == holder => Ok(()),
+        Some(found) => {
+            let text =
+                format!("{keyval:#x} is a key of attributes of {}, not of {}", found.holder.plural(), holder.plural());
+            error(ERR_KEYVAL, text)
+        }
+        None => error(ERR_KEYVAL, format!("{keyval:#x} is not a key of attributes of the program")),
     }
 }
 
@@ -108,25 +159,32 @@ fn predefined(world: &World, keyval: c_int) -> Option<c_int> {
         // MPI_UNIVERSE_SIZE, MPI_LASTUSEDCODE and MPI_APPNUM.
         0x6440_0009 | 0x6440_000a => world.settings.size as c_int,
         0x6440_000b | 0x6440_000c => ERR_LASTCODE + world.errors.len() as c_int,
-        0x6440_000d | 0x6440_000e => 0,
+        0x6440_000d | 0x6440_000e => world.settings.part as c_int,
         _ => return None,
     })
 }
 
 /// Reads an attribute of a communicator: `Ok` with a value that the program has set, `Err` with the value of a
 /// predefined attribute, or `None`.
-pub(crate) fn comm_attribute(world: &World, comm: c_int, keyval: c_int) -> Outcome<Option<Result<isize, c_int>>> {
-    let found = world.comms.get(comm)?;
-    if let Some(value) = predefined(world, keyval) {
-        return Ok(Some(Err(value)));
+pub(crate) fn comm_attribute(world: &World, comm: c_int, keyval: c_int) -> Outcome<Option<Result<&Attribute, c_int>>> {
+    world.comms.get(comm)?;
+    match predefined(world, keyval) {
+        Some(value) => Ok(Some(Err(value))),
+        None => Ok(attribute(world, Holder::Communicator, comm, keyval)?.map(Ok)),
     }
-    check_key(world, keyval)?;
-    Ok(found.attributes.get(&keyval).map(|&value| Ok(value)))
+}
+
+/// An attribute that the program has set.
+pub(super) fn attribute(world: &World, holder: Holder, handle: c_int, keyval: c_int) -> Outcome<Option<&Attribute>> {
+    let all = attributes(world, holder, handle)?;
+    check_key(world, holder, keyval)?;
+    Ok(all.get(keyval))
 }
 
 /// Body of `MPI_Comm_get_attr` in C.
 unsafe fn get_comm(world: &mut World, comm: c_int, keyval: c_int, value: *mut isize, flag: Ip) -> Outcome {
     let found = comm_attribute(world, comm, keyval)?;
+    let found = found.map(|found| found.map(Attribute::for_c));
     // SAFETY: the pointers of the program; a predefined value lives as long as the program.
     unsafe {
         put(flag, c_int::from(found.is_some()));
@@ -143,46 +201,47 @@ unsafe fn get_comm(world: &mut World, comm: c_int, keyval: c_int, value: *mut is
     Ok(())
 }
 
-/// Sets an attribute of a communicator, after the delete function has been called with its old value.
-pub(crate) fn set_comm(world: &mut World, comm: c_int, keyval: c_int, value: isize) -> Outcome {
-    check_key(world, keyval)?;
-    if let Some(&old) = world.comms.get(comm)?.attributes.get(&keyval) {
-        call_delete(world, comm, keyval, old)?;
+/// Sets an attribute of an object, after the delete function has been called with its old value.
+pub(super) fn set(
+    world: &mut World,
+    holder: Holder,
+    handle: c_int,
+    keyval: c_int,
+    (value, kind): (isize, c_int),
+) -> Outcome {
+    if let Some(old) = attribute(world, holder, handle, keyval)?.cloned() {
+        call_delete(world, handle, keyval, &old)?;
     }
-    world.comms.get_mut(comm)?.attributes.insert(keyval, value);
+    attributes_mut(world, holder, handle)?.set(keyval, value, kind);
     Ok(())
 }
 
-/// Sets an attribute of a datatype, after the delete function has been called with its old value.
-pub(crate) fn set_type(world: &mut World, handle: c_int, keyval: c_int, value: isize) -> Outcome {
-    check_key(world, keyval)?;
-    if let Some(&old) = world.types.get(handle)?.attributes.get(&keyval) {
-        call_delete(world, handle, keyval, old)?;
-    }
-    world.types.get_mut(handle)?.attributes.insert(keyval, value);
-    Ok(())
-}
-
-/// Removes an attribute of a communicator, if it has a value.
-fn delete_comm(world: &mut World, comm: c_int, keyval: c_int) -> Outcome {
-    check_key(world, keyval)?;
-    if let Some(&old) = world.comms.get(comm)?.attributes.get(&keyval) {
-        call_delete(world, comm, keyval, old)?;
-        world.comms.get_mut(comm)?.attributes.remove(&keyval);
+/// Removes an attribute of an object, if it has a value.
+pub(super) fn delete(world: &mut World, holder: Holder, handle: c_int, keyval: c_int) -> Outcome {
+    if let Some(old) = attribute(world, holder, handle, keyval)?.cloned() {
+        call_delete(world, handle, keyval, &old)?;
+        attributes_mut(world, holder, handle)?.remove(keyval);
     }
     Ok(())
 }
 
 /// Adds a key of attributes with the addresses of its copy and delete functions.
-pub(super) fn new_keyval(world: &mut World, copy: F, delete: F, extra: isize) -> c_int {
-    world.keyvals.add(Keyval { copy, delete, extra, proxies: (std::ptr::null(), std::ptr::null()) })
+pub(super) fn new_keyval(world: &mut World, holder: Holder, copy: F, delete: F, extra: isize) -> c_int {
+    let proxies = (std::ptr::null(), std::ptr::null());
+    world.keyvals.add(Keyval { holder, copy, delete, extra, proxies, is_freed: false })
 }
 
 /// Body of the calls that free a key.
-pub(super) unsafe fn free_keyval(world: &World, keyval: Ip) -> Outcome {
-    // SAFETY: the pointer of the program. The key stays usable for attributes that still have it.
+pub(super) unsafe fn free_keyval(world: &mut World, holder: Holder, keyval: Ip) -> Outcome {
+    // SAFETY: the pointer of the program.
     unsafe {
-        check_key(world, *keyval)?;
+        check_key(world, holder, *keyval)?;
+        // Attributes that have the key keep it.
+        if let Some(found) = world.keyvals.get_mut(*keyval)
+            && std::mem::replace(&mut found.is_freed, true)
+        {
+            return error(ERR_KEYVAL, format!("the key {:#x} of attributes is freed already", *keyval));
+        }
         put(keyval, KEYVAL_INVALID);
     }
     Ok(())
@@ -191,44 +250,42 @@ pub(super) unsafe fn free_keyval(world: &World, keyval: Ip) -> Outcome {
 mpi! {
     |world|
     fn MPI_Comm_create_keyval(copy: F, delete: F, keyval: Ip, extra: isize) {
-        put(keyval, new_keyval(world, copy, delete, extra));
+        put(keyval, new_keyval(world, Holder::Communicator, copy, delete, extra));
         Ok(())
     }
     fn MPI_Keyval_create(copy: F, delete: F, keyval: Ip, extra: isize) {
-        put(keyval, new_keyval(world, copy, delete, extra));
+        put(keyval, new_keyval(world, Holder::Communicator, copy, delete, extra));
         Ok(())
     }
     fn MPI_Type_create_keyval(copy: F, delete: F, keyval: Ip, extra: isize) {
-        put(keyval, new_keyval(world, copy, delete, extra));
+        put(keyval, new_keyval(world, Holder::Datatype, copy, delete, extra));
         Ok(())
     }
-    fn MPI_Comm_free_keyval(keyval: Ip) { free_keyval(world, keyval) }
-    fn MPI_Keyval_free(keyval: Ip) { free_keyval(world, keyval) }
-    fn MPI_Type_free_keyval(keyval: Ip) { free_keyval(world, keyval) }
-    fn MPI_Comm_set_attr(comm: I, keyval: I, value: isize) { set_comm(world, comm, keyval, value) }
-    fn MPI_Attr_put(comm: I, keyval: I, value: isize) { set_comm(world, comm, keyval, value) }
+    fn MPI_Comm_free_keyval(keyval: Ip) { free_keyval(world, Holder::Communicator, keyval) }
+    fn MPI_Keyval_free(keyval: Ip) { free_keyval(world, Holder::Communicator, keyval) }
+    fn MPI_Type_free_keyval(keyval: Ip) { free_keyval(world, Holder::Datatype, keyval) }
+    fn MPI_Comm_set_attr(comm: I, keyval: I, value: isize) {
+        set(world, Holder::Communicator, comm, keyval, (value, POINTER))
+    }
+    fn MPI_Attr_put(comm: I, keyval: I, value: isize) {
+        set(world, Holder::Communicator, comm, keyval, (value, POINTER))
+    }
     fn MPI_Comm_get_attr(comm: I, keyval: I, value: *mut isize, flag: Ip) {
         get_comm(world, comm, keyval, value, flag)
     }
     fn MPI_Attr_get(comm: I, keyval: I, value: *mut isize, flag: Ip) {
         get_comm(world, comm, keyval, value, flag)
     }
-    fn MPI_Comm_delete_attr(comm: I, keyval: I) { delete_comm(world, comm, keyval) }
-    fn MPI_Attr_delete(comm: I, keyval: I) { delete_comm(world, comm, keyval) }
-    fn MPI_Type_set_attr(handle: I, keyval: I, value: isize) { set_type(world, handle, keyval, value) }
+    fn MPI_Comm_delete_attr(comm: I, keyval: I) { delete(world, Holder::Communicator, comm, keyval) }
+    fn MPI_Attr_delete(comm: I, keyval: I) { delete(world, Holder::Communicator, comm, keyval) }
+    fn MPI_Type_set_attr(handle: I, keyval: I, value: isize) {
+        set(world, Holder::Datatype, handle, keyval, (value, POINTER))
+    }
     fn MPI_Type_get_attr(handle: I, keyval: I, value: *mut isize, flag: Ip) {
-        check_key(world, keyval)?;
-        let found = world.types.get(handle)?.attributes.get(&keyval).copied();
+        let found = attribute(world, Holder::Datatype, handle, keyval)?;
         put(flag, c_int::from(found.is_some()));
-        found.iter().for_each(|&found| put(value, found));
+        found.iter().for_each(|found| put(value, found.for_c()));
         Ok(())
     }
-    fn MPI_Type_delete_attr(handle: I, keyval: I) {
-        check_key(world, keyval)?;
-        if let Some(&old) = world.types.get(handle)?.attributes.get(&keyval) {
-            call_delete(world, handle, keyval, old)?;
-            world.types.get_mut(handle)?.attributes.remove(&keyval);
-        }
-        Ok(())
-    }
+    fn MPI_Type_delete_attr(handle: I, keyval: I) { delete(world, Holder::Datatype, handle, keyval) }
 }

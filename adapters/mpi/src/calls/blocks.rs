@@ -3,6 +3,8 @@
 use std::ffi::c_int;
 use std::rc::Rc;
 
+use bytes::Bytes;
+
 use crate::abi::*;
 use crate::arguments::{self, array, view};
 use crate::data::{Data, Share};
@@ -39,6 +41,20 @@ impl Block {
         Ok(data)
     }
 
+    /// The packed data, as a view of the buffer where its values are already packed.
+    ///
+    /// # Safety
+    /// The view is dropped before the operation ends that sends the buffer, and nothing is written to it meanwhile.
+    pub(crate) unsafe fn view(&self) -> Outcome<Bytes> {
+        match self.ty.is_contiguous() && self.bytes() > 0 {
+            // SAFETY: the buffer of the program, which it leaves alone while it is sent.
+            true => Ok(Bytes::from_static(unsafe {
+                std::slice::from_raw_parts(self.address as *const u8, self.bytes() as usize)
+            })),
+            false => self.pack().map(Bytes::from),
+        }
+    }
+
     /// Writes packed data, which come from where `origin` says.
     pub(crate) fn unpack(&self, data: &[u8], origin: &str) -> Result<(), Fatal> {
         let (found, room) = (data.len(), self.bytes());
@@ -59,7 +75,7 @@ pub(crate) fn block(world: &World, (address, count, handle): Buffer) -> Outcome<
     if is_in_place(address as P) {
         return error(ERR_BUFFER, "MPI_IN_PLACE is not a buffer of this argument");
     }
-    let ty = world.types.get(handle)?;
+    let ty = world.types.committed(handle)?;
     arguments::buffer(address, count, &ty)?;
     Ok(Block { address, count, ty })
 }
@@ -98,7 +114,7 @@ pub(crate) unsafe fn irregular<N: Copy + Into<i64>, D: Copy + Into<i64>>(
     let (counts, places) = unsafe { (array(counts, size, "counts")?, array(displacements, size, "displacements")?) };
     let extent = world.types.get(handle)?.extent();
     let all = counts.into_iter().zip(places).map(|(count, place)| {
-        let ty = world.types.get(handle)?;
+        let ty = world.types.committed(handle)?;
         arguments::buffer(buffer as usize, count, &ty)?;
         Ok(Block { address: (buffer as usize).wrapping_add_signed(place.wrapping_mul(extent) as isize), count, ty })
     });
@@ -124,7 +140,7 @@ pub(crate) unsafe fn irregular_typed<N: Copy + Into<i64>, D: Copy + Into<i64>>(
         if count == 0 && handle == DATATYPE_NULL {
             return Ok(Block { address: 0, count, ty: world.types.get(BYTE)? });
         }
-        let ty = world.types.get(handle)?;
+        let ty = world.types.committed(handle)?;
         let address = (buffer as usize).wrapping_add_signed(place as isize);
         arguments::buffer(address, count, &ty)?;
         Ok(Block { address, count, ty })

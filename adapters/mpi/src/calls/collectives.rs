@@ -262,11 +262,15 @@ pub(crate) fn alltoall(world: &World, from: Option<Blocks>, into: Blocks, same: 
     {
         distinct(from, into)?;
     }
+    let is_in_place = from.is_none();
     let from = from.unwrap_or_else(|| into.clone());
     Ok(Box::new(move |world, form| {
         let mut own = Vec::new();
         for (to, block) in from.iter().enumerate() {
-            own.push((rank as u32, to as u32, block.pack()?));
+            // What is sent from where it is received is packed before.
+            // SAFETY: the data of the collective are dropped with its request, until whose end the program may not write.
+            let bytes = if is_in_place { block.pack()?.into() } else { unsafe { block.view() }? };
+            own.push((rank as u32, to as u32, bytes));
         }
         let operation = if same {
             Collective::Alltoall { bytes: from.first().map_or(0, Block::bytes) }
@@ -278,6 +282,14 @@ pub(crate) fn alltoall(world: &World, from: Option<Blocks>, into: Blocks, same: 
         let finish = move |data: &mut Data, _: Combine<'_>| write_blocks(data, &into, |from| (from, rank as u32));
         begin(world, form, comm, operation, |_, route| Data::blocks(own, route), Box::new(finish))
     }))
+}
+
+/// A persistent request of a collective. It gets the next number among those initialized on its communicator.
+pub(crate) fn prepared(world: &mut World, comm: c_int, plan: Plan) -> Outcome<c_int> {
+    let found = world.comms.get_mut(comm)?;
+    let number = found.prepared;
+    found.prepared += 1;
+    Ok(persistent(world, comm, move |world| plan(world, Form::Started(number))))
 }
 
 /// Defines a collective in its blocking, non-blocking and persistent form. The body plans it. The parameters end with the
@@ -297,7 +309,7 @@ macro_rules! collectives {
             }
             fn $init / $init_c($($a: $t,)* $comm: I, _info: I, request: Ip) {
                 let plan = $body?;
-                put(request, persistent($world, $comm, move |$world| plan($world, Form::NonBlocking)));
+                put(request, prepared($world, $comm, plan)?);
                 Ok(())
             }
         }
@@ -317,7 +329,7 @@ mpi! {
     }
     fn MPI_Barrier_init(comm: I, _info: I, request: Ip) {
         let plan = barrier(world, comm)?;
-        put(request, persistent(world, comm, move |world| plan(world, Form::NonBlocking)));
+        put(request, prepared(world, comm, plan)?);
         Ok(())
     }
 }

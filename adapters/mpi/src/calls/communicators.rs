@@ -6,6 +6,7 @@ use std::rc::Rc;
 use trgen::trace::collectives::Collective;
 
 use crate::abi::*;
+use crate::caching::Holder;
 use crate::calls::information::{self, text};
 use crate::calls::messages::tag_of;
 use crate::calls::{attributes, intercollectives};
@@ -116,31 +117,19 @@ fn create(world: &mut World, comm: c_int, group: c_int) -> Outcome<c_int> {
 /// A copy of a communicator with its topology and attributes.
 fn duplicate(world: &mut World, comm: c_int) -> Outcome<c_int> {
     let copy = world.comms.get_mut(comm)?.duplicate();
-    let new = world.comms.add(copy);
-    for (keyval, value) in world.comms.get(comm)?.attributes.clone() {
-        match attributes::call_copy(world, comm, keyval, value) {
-            Ok(Some(value)) => drop(world.comms.get_mut(new)?.attributes.insert(keyval, value)),
-            Ok(None) => {}
-            Err(failure) => {
-                world.comms.remove(new)?;
-                return Err(failure);
-            }
-        }
-    }
-    Ok(new)
+    let attributes = attributes::copied(world, Holder::Communicator, comm)?;
+    Ok(world.comms.add(Comm { attributes, ..copy }))
 }
 
 /// Deletes the attributes of a communicator and removes it.
 fn free(world: &mut World, comm: Ip) -> Outcome {
     // SAFETY: the handle of the program.
     let handle = unsafe { *comm };
-    let attributes = world.comms.get(handle)?.attributes.clone();
+    world.comms.get(handle)?;
     if [COMM_WORLD, COMM_SELF].contains(&handle) {
         return error(ERR_COMM, "MPI_COMM_WORLD and MPI_COMM_SELF cannot be freed");
     }
-    for (&keyval, &value) in attributes.iter().rev() {
-        attributes::call_delete(world, handle, keyval, value)?;
-    }
+    attributes::delete_all(world, Holder::Communicator, handle)?;
     world.comms.remove(handle)?;
     // SAFETY: as above.
     unsafe { *comm = COMM_NULL };

@@ -4,6 +4,7 @@ use std::ffi::{c_char, c_int};
 
 use crate::abi::*;
 use crate::arguments::{array, length, missing, store, view};
+use crate::caching::Holder;
 use crate::calls::attributes;
 use crate::calls::information::{put_text, text};
 use crate::constructors::{
@@ -214,26 +215,25 @@ mpi! {
 
 mpi! {
     |world|
-    fn MPI_Type_commit(handle: *const c_int) { world.types.get(*handle).map(|_| ()) }
-    fn MPI_Type_free(handle: Ip) {
-        let attributes = world.types.get(*handle)?.attributes.clone();
-        for (&keyval, &value) in attributes.iter().rev() {
-            attributes::call_delete(world, *handle, keyval, value)?;
+    fn MPI_Type_commit(handle: *const c_int) {
+        // A type that others hold is copied by a change.
+        if !world.types.get(*handle)?.is_committed {
+            world.types.get_mut(*handle)?.is_committed = true;
         }
+        Ok(())
+    }
+    fn MPI_Type_free(handle: Ip) {
+        attributes::delete_all(world, Holder::Datatype, *handle)?;
         world.types.remove(*handle)?;
         put(handle, DATATYPE_NULL);
         Ok(())
     }
     fn MPI_Type_dup(handle: I, to: Ip) {
         let old = world.types.get(handle)?;
-        let mut copy = Type { made: constructor(2, Vec::new(), Vec::new(), vec![handle]), ..(*old).clone() };
-        copy.attributes.clear();
-        for (&keyval, &value) in &old.attributes {
-            if let Some(value) = attributes::call_copy(world, handle, keyval, value)? {
-                copy.attributes.insert(keyval, value);
-            }
-        }
-        new(&mut world.types, to, copy)
+        let made = constructor(2, Vec::new(), Vec::new(), vec![handle]);
+        let attributes = attributes::copied(world, Holder::Datatype, handle)?;
+        // A name belongs to the type that the program has named.
+        new(&mut world.types, to, Type { made, attributes, name: String::new(), ..(*old).clone() })
     }
     fn MPI_Type_hvector(count: I, each: I, stride: i64, handle: I, to: Ip) {
         let how = constructor(6, vec![count.into(), each.into()], vec![stride], vec![handle]);

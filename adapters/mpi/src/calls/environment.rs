@@ -5,6 +5,7 @@ use std::ffi::{c_char, c_double, c_int};
 use crate::abi::*;
 use crate::ahead;
 use crate::arguments;
+use crate::caching::Holder;
 use crate::calls::attributes;
 use crate::calls::collectives::barrier;
 use crate::calls::information::{put_text, text};
@@ -39,6 +40,7 @@ pub(super) fn initialize(world: &mut World, wanted: c_int) -> Outcome<c_int> {
     inside::set_main();
     let level = world.level_of_threads(wanted);
     threads::set_level(level);
+    world.settings.thread_limit.into_iter().for_each(threads::set_patience);
     Ok(level)
 }
 
@@ -47,10 +49,7 @@ pub(super) fn finalize(world: &mut World) -> Outcome {
     // When all ranks have entered the barrier, all messages to this rank have arrived.
     let all_here = barrier(world, COMM_WORLD)?(world, Form::Blocking)?;
     wait_own(world, all_here)?;
-    let mut deleted = Ok(());
-    for (key, value) in world.comms.get(COMM_SELF)?.attributes.clone().into_iter().rev() {
-        deleted = deleted.and(attributes::call_delete(world, COMM_SELF, key, value));
-    }
+    let deleted = attributes::delete_all(world, Holder::Communicator, COMM_SELF);
     world.finalized = true;
     if let Err(failure) = world.report() {
         world.end(&failure.to_string(), 1);

@@ -19,7 +19,7 @@ unsafe fn values(world: &World, representation: *const c_char, count: i64, ty: c
         return error(ERR_ARG, format!("the representation `{name}` is not external32"));
     }
     arguments::count(count)?;
-    world.types.get(ty)
+    world.types.committed(ty)
 }
 
 /// The end of `bytes` bytes at a position of a buffer of `room`.

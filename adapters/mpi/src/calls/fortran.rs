@@ -3,7 +3,9 @@
 use std::ffi::{c_int, c_void};
 
 use crate::abi::*;
-use crate::calls::{attributes, windows};
+use crate::caching::Holder;
+use crate::calls::attributes;
+use crate::calls::windows::{self, Value};
 use crate::entry::{self, call};
 
 /// Defines variables that C and Fortran read and write.
@@ -17,6 +19,10 @@ macro_rules! variables {
 /// `MPI_F08_status`: the five integers of a status.
 type F08Status = [c_int; 5];
 
+/// What `MPI_UNWEIGHTED` points to; below, the same of `MPI_WEIGHTS_EMPTY`.
+static mut UNWEIGHTED: [c_int; 2] = [0; 2];
+static mut WEIGHTS_EMPTY: [c_int; 2] = [0; 2];
+
 variables! {
     MPI_F_STATUS_IGNORE: *mut c_int = std::ptr::null_mut();
     MPI_F_STATUSES_IGNORE: *mut c_int = std::ptr::null_mut();
@@ -26,10 +32,11 @@ variables! {
     MPIR_F08_MPI_BOTTOM: c_int = 0;
     MPI_F08_STATUS_IGNORE: *mut F08Status = &raw mut MPIR_F08_MPI_STATUS_IGNORE_OBJ;
     MPI_F08_STATUSES_IGNORE: *mut [F08Status; 1] = &raw mut MPIR_F08_MPI_STATUSES_IGNORE_OBJ;
-    MPIR_C_MPI_UNWEIGHTED: [c_int; 2] = [0; 2];
-    MPIR_C_MPI_WEIGHTS_EMPTY: [c_int; 2] = [0; 2];
-    MPI_UNWEIGHTED: *mut c_int = (&raw mut MPIR_C_MPI_UNWEIGHTED).cast();
-    MPI_WEIGHTS_EMPTY: *mut c_int = (&raw mut MPIR_C_MPI_WEIGHTS_EMPTY).cast();
+    MPI_UNWEIGHTED: *mut c_int = (&raw mut UNWEIGHTED).cast();
+    MPI_WEIGHTS_EMPTY: *mut c_int = (&raw mut WEIGHTS_EMPTY).cast();
+    // The same addresses, as the module `mpi_f08` reads them.
+    MPIR_C_MPI_UNWEIGHTED: *mut c_int = (&raw mut UNWEIGHTED).cast();
+    MPIR_C_MPI_WEIGHTS_EMPTY: *mut c_int = (&raw mut WEIGHTS_EMPTY).cast();
     MPI_T_PVAR_ALL_HANDLES: *mut c_void = std::ptr::null_mut();
 }
 
@@ -48,7 +55,7 @@ unsafe extern "C" fn MPII_Comm_get_attr(
         unsafe {
             put(flag, c_int::from(found.is_some()));
             match found {
-                Some(Ok(found)) => put(value, found),
+                Some(Ok(found)) => put(value, found.value()),
                 Some(Err(predefined)) => put(value, predefined as isize),
                 None => {}
             }
@@ -59,8 +66,8 @@ unsafe extern "C" fn MPII_Comm_get_attr(
 
 /// `MPI_Comm_set_attr` as Fortran's library calls it.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn MPII_Comm_set_attr(comm: c_int, keyval: c_int, value: isize, _kind: c_int) -> c_int {
-    call("MPI_Comm_set_attr", comm, |world| attributes::set_comm(world, comm, keyval, value))
+unsafe extern "C" fn MPII_Comm_set_attr(comm: c_int, keyval: c_int, value: isize, kind: c_int) -> c_int {
+    call("MPI_Comm_set_attr", comm, |world| attributes::set(world, Holder::Communicator, comm, keyval, (value, kind)))
 }
 
 /// `MPI_Type_get_attr` as Fortran's library calls it.
@@ -73,11 +80,11 @@ unsafe extern "C" fn MPII_Type_get_attr(
     _kind: c_int,
 ) -> c_int {
     call("MPI_Type_get_attr", COMM_WORLD, |world| {
-        let found = world.types.get(handle)?.attributes.get(&keyval).copied();
+        let found = attributes::attribute(world, Holder::Datatype, handle, keyval)?;
         // SAFETY: the pointers of the caller.
         unsafe {
             put(flag, c_int::from(found.is_some()));
-            found.iter().for_each(|&found| put(value, found));
+            found.iter().for_each(|found| put(value, found.value()));
         }
         Ok(())
     })
@@ -85,8 +92,10 @@ unsafe extern "C" fn MPII_Type_get_attr(
 
 /// `MPI_Type_set_attr` as Fortran's library calls it.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn MPII_Type_set_attr(handle: c_int, keyval: c_int, value: isize, _kind: c_int) -> c_int {
-    call("MPI_Type_set_attr", COMM_WORLD, |world| attributes::set_type(world, handle, keyval, value))
+unsafe extern "C" fn MPII_Type_set_attr(handle: c_int, keyval: c_int, value: isize, kind: c_int) -> c_int {
+    call("MPI_Type_set_attr", COMM_WORLD, |world| {
+        attributes::set(world, Holder::Datatype, handle, keyval, (value, kind))
+    })
 }
 
 /// `MPI_Win_get_attr` as Fortran's library calls it.
@@ -103,7 +112,12 @@ unsafe extern "C" fn MPII_Win_get_attr(
         // SAFETY: the pointers of the caller. Fortran reads values, not pointers to them.
         unsafe {
             put(flag, c_int::from(found.is_some()));
-            found.iter().for_each(|found| put(value, found.unwrap_or_else(|predefined| predefined as isize)));
+            match found {
+                Some(Value::Base(base)) => put(value, base),
+                Some(Value::Number(number)) => put(value, number as isize),
+                Some(Value::Set(found)) => put(value, found.value()),
+                None => {}
+            }
         }
         Ok(())
     })
@@ -111,8 +125,8 @@ unsafe extern "C" fn MPII_Win_get_attr(
 
 /// `MPI_Win_set_attr` as Fortran's library calls it.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn MPII_Win_set_attr(win: c_int, keyval: c_int, value: isize, _kind: c_int) -> c_int {
-    call("MPI_Win_set_attr", win, |world| windows::set_attribute(world, win, keyval, value))
+unsafe extern "C" fn MPII_Win_set_attr(win: c_int, keyval: c_int, value: isize, kind: c_int) -> c_int {
+    call("MPI_Win_set_attr", win, |world| attributes::set(world, Holder::Window, win, keyval, (value, kind)))
 }
 
 /// Sets the functions of Fortran's library that call the copy and the delete function of a key.

@@ -13,7 +13,7 @@ use crate::between::{Root, Script, Sides};
 use crate::calls::blocks::{Block, Blocks, Buffer, Kept, Plan, block, write_blocks};
 use crate::collective::{Finish, Running};
 use crate::data::{Combine, Data, Reduction, Route, Share};
-use crate::engine::collectives::{Form, start};
+use crate::engine::collectives::{Form, number_of, start};
 use crate::engine::completion::wait_own;
 use crate::error::{Outcome, error};
 use crate::operation::Terms;
@@ -56,13 +56,15 @@ fn begin(
     finish: Finish,
 ) -> Outcome<c_int> {
     let sides = sides(world, comm)?;
-    let number = world.comms.get(comm)?.collectives;
+    let number = number_of(world.comms.get(comm)?, form);
     let mut script = Script::new(&sides, &world.settings.choice, number);
     if let Err(failure) = write(&mut script) {
         return error(ERR_ARG, failure.to_string());
     }
     let events = script.events();
-    start(world, form, comm, |comm, now| Ok(Running::between(comm, &sides, name, events, data, finish, now)))
+    start(world, form, comm, |comm, number, now| {
+        Ok(Running::between(comm, number, &sides, name, events, data, finish, now))
+    })
 }
 
 /// Blocks that all messages carry.

@@ -8,7 +8,7 @@ use trgen::rng::mix2;
 
 use crate::abi::*;
 use crate::calls::communicators::make;
-use crate::calls::messages::{Mode, receive_in, send_in, tag_of};
+use crate::calls::messages::{Lane, Mode, receive_in, send_in, tag_of};
 use crate::communicator::Comm;
 use crate::engine::completion::wait_own;
 use crate::error::{Outcome, error};
@@ -21,12 +21,12 @@ const TAG: c_int = 0;
 
 /// A lane separates messages of this library from those of the program: its bits are combined with the context of the
 /// communicator. There is one lane for each tag of `MPI_Intercomm_create`.
-pub(crate) const fn lane(tag: c_int) -> u64 {
-    1 << 61 | (tag as u64 + 1) << 40
+pub(crate) const fn lane(tag: c_int) -> Lane {
+    Lane { bits: 1 << 61 | (tag as u64 + 1) << 40, number: 0 }
 }
 
 /// Sends numbers to a rank: first their count, then the numbers.
-pub(crate) fn send_numbers(world: &mut World, numbers: &[c_int], lane: u64, to: c_int, comm: c_int) -> Outcome {
+pub(crate) fn send_numbers(world: &mut World, numbers: &[c_int], lane: Lane, to: c_int, comm: c_int) -> Outcome {
     let (length, ty) = (numbers.len() as c_int, world.types.get(INT)?);
     for (buffer, count) in [((&raw const length).cast(), 1), (numbers.as_ptr().cast(), i64::from(length))] {
         let values = (buffer, count, Rc::clone(&ty));
@@ -39,7 +39,7 @@ pub(crate) fn send_numbers(world: &mut World, numbers: &[c_int], lane: u64, to: 
 }
 
 /// Receives numbers from a rank.
-pub(crate) fn receive_numbers(world: &mut World, lane: u64, from: c_int, comm: c_int) -> Outcome<Vec<c_int>> {
+pub(crate) fn receive_numbers(world: &mut World, lane: Lane, from: c_int, comm: c_int) -> Outcome<Vec<c_int>> {
     let (mut length, ty): (c_int, _) = (0, world.types.get(INT)?);
     let request = receive_in(world, lane, ((&raw mut length).cast(), 1, Rc::clone(&ty)), from, TAG, comm)?;
     wait_own(world, request)?;

@@ -47,9 +47,28 @@ pub(crate) fn values<A: Copy>(
     (buffer, count, handle): (A, i64, I),
     address: usize,
 ) -> Outcome<Values<A>> {
-    let ty = world.types.get(handle)?;
+    let ty = world.types.committed(handle)?;
     arguments::buffer(address, count, &ty)?;
     Ok((buffer, count, ty))
+}
+
+/// What separates messages from others of their communicator with the same tag.
+#[derive(Clone, Copy)]
+pub(crate) struct Lane {
+    /// Bits that change the context.
+    pub(crate) bits: u64,
+    /// A number that messages of equal tags must share; at most 2^31.
+    pub(crate) number: u64,
+}
+
+impl Lane {
+    /// The lane of the program's own messages.
+    pub(crate) const PROGRAM: Self = Self { bits: 0, number: 0 };
+
+    /// A tag of the program together with the number, as messages have it. The lower 32 bits are the tag.
+    const fn tag(self, tag: i64) -> i64 {
+        tag | (self.number << 32) as i64
+    }
 }
 
 /// A send that has begun: its request, or `None` if it has ended already.
@@ -65,19 +84,20 @@ pub(crate) unsafe fn send(
     mode: Mode,
 ) -> Outcome<Begun> {
     world.comms.get(comm)?;
+    let values = values(world, buffer, buffer.0 as usize)?;
     if to == PROC_NULL {
+        tag_of(tag)?;
         world.charge();
         return Ok(None);
     }
-    let values = values(world, buffer, buffer.0 as usize)?;
     // SAFETY: as the caller's.
-    unsafe { send_in(world, 0, values, to, tag, comm, mode) }
+    unsafe { send_in(world, Lane::PROGRAM, values, to, tag, comm, mode) }
 }
 
 /// Begins a send whose messages match receives of the same lane only.
 pub(crate) unsafe fn send_in(
     world: &mut World,
-    lane: u64,
+    lane: Lane,
     (buffer, count, ty): Values<P>,
     to: I,
     tag: I,
@@ -89,8 +109,8 @@ pub(crate) unsafe fn send_in(
     if to == PROC_NULL {
         return Ok(None);
     }
-    let (to, tag) = (found.world_of(to)?, tag_of(tag)?);
-    let (bytes, context) = (ty.bytes(count), found.context ^ lane);
+    let (to, tag) = (found.world_of(to)?, lane.tag(tag_of(tag)?));
+    let (bytes, context) = (ty.bytes(count), found.context ^ lane.bits);
     let mut data = Letter::empty();
     // SAFETY: the buffer of the program.
     unsafe { ty.pack(buffer, count, data.end()) }?;
@@ -131,18 +151,18 @@ unsafe fn isend(world: &mut World, buffer: (P, i64, I), to: I, tag: I, comm: I, 
 /// Begins a receive of the program's own messages, which are in lane 0.
 pub(crate) fn receive(world: &mut World, buffer: (M, i64, I), from: I, tag: I, comm: I) -> Outcome<c_int> {
     world.comms.get(comm)?;
+    let values = values(world, buffer, buffer.0 as usize)?;
     if from == PROC_NULL {
         world.charge();
         return Ok(world.requests.add(Request::done(Status::NOBODY)));
     }
-    let values = values(world, buffer, buffer.0 as usize)?;
-    receive_in(world, 0, values, from, tag, comm)
+    receive_in(world, Lane::PROGRAM, values, from, tag, comm)
 }
 
 /// Begins a receive of messages of a lane.
 pub(crate) fn receive_in(
     world: &mut World,
-    lane: u64,
+    lane: Lane,
     (buffer, count, ty): Values<M>,
     from: I,
     tag: I,
@@ -154,7 +174,8 @@ pub(crate) fn receive_in(
         return Ok(world.requests.add(Request::done(Status::NOBODY)));
     }
     let (from, tag) = filter(found, from, tag)?;
-    let (context, members) = (found.context ^ lane, Rc::clone(found.partners()));
+    let tag = tag.map(|tag| lane.tag(tag));
+    let (context, members) = (found.context ^ lane.bits, Rc::clone(found.partners()));
     let bytes = ty.bytes(count);
     let what = What::Receive { buffer: buffer as usize, count, ty, from, tag, members, context: found.context };
     let request = world.requests.add(Request::new(what, State::Pending).on(comm));
@@ -315,6 +336,9 @@ large! {
         Ok(())
     }
     fn MPI_Buffer_attach / MPI_Buffer_attach_c(buffer: M, size: N) {
+        if i64::from(size) < 0 {
+            return error(ERR_ARG, format!("the buffer has a size of {size} bytes"));
+        }
         world.buffer = (buffer as usize, size.into());
         Ok(())
     }
@@ -346,15 +370,15 @@ pub(crate) fn persistent(
 /// A persistent send, whose arguments are checked now.
 fn persistent_send(world: &mut World, buffer: (P, i64, I), to: I, tag: I, comm: I, mode: Mode) -> Outcome<c_int> {
     let found = world.comms.get(comm)?;
+    tag_of(tag)?;
+    let (buffer, count, ty) = values(world, buffer, buffer.0 as usize)?;
     if to == PROC_NULL {
         return Ok(persistent(world, comm, |world| Ok(request_of(world, None))));
     }
     found.world_of(to)?;
-    tag_of(tag)?;
-    let (buffer, count, ty) = values(world, buffer, buffer.0 as usize)?;
     let begin = move |world: &mut World| {
         // SAFETY: the buffer of the program.
-        let begun = unsafe { send_in(world, 0, (buffer, count, Rc::clone(&ty)), to, tag, comm, mode) }?;
+        let begun = unsafe { send_in(world, Lane::PROGRAM, (buffer, count, Rc::clone(&ty)), to, tag, comm, mode) }?;
         Ok(request_of(world, begun))
     };
     Ok(persistent(world, comm, begin))
@@ -363,12 +387,13 @@ fn persistent_send(world: &mut World, buffer: (P, i64, I), to: I, tag: I, comm: 
 /// A persistent receive, whose arguments are checked now.
 fn persistent_receive(world: &mut World, buffer: (M, i64, I), from: I, tag: I, comm: I) -> Outcome<c_int> {
     let found = world.comms.get(comm)?;
+    let (buffer, count, ty) = values(world, buffer, buffer.0 as usize)?;
     if from == PROC_NULL {
         return Ok(persistent(world, comm, |world| Ok(world.requests.add(Request::done(Status::NOBODY)))));
     }
     filter(found, from, tag)?;
-    let (buffer, count, ty) = values(world, buffer, buffer.0 as usize)?;
-    let begin = move |world: &mut World| receive_in(world, 0, (buffer, count, Rc::clone(&ty)), from, tag, comm);
+    let begin =
+        move |world: &mut World| receive_in(world, Lane::PROGRAM, (buffer, count, Rc::clone(&ty)), from, tag, comm);
     Ok(persistent(world, comm, begin))
 }
 

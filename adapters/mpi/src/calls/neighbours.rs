@@ -6,29 +6,36 @@ use std::rc::Rc;
 use crate::abi::*;
 use crate::calls::blocks::{Blocks, Buffer, Plan, block, irregular, irregular_typed, regular};
 use crate::calls::cartesian::neighbourhood;
-use crate::calls::collectives::collectives;
-use crate::calls::messages::{Mode, persistent, receive_in, request_of, send_in, together};
+use crate::calls::collectives::{collectives, prepared};
+use crate::calls::messages::{Lane, Mode, receive_in, request_of, send_in, together};
 use crate::engine::collectives::Form;
 use crate::engine::completion::wait_own;
 use crate::error::{Outcome, error};
 use crate::world::World;
 
-/// The lane of these messages: it separates them from others of the communicator.
-const LANE: u64 = 1 << 61;
+/// The lane of the messages of a collective in this form: it separates them from others of the communicator, and those of
+/// persistent requests from each other.
+const fn lane(form: Form) -> Lane {
+    let number = match form {
+        Form::Blocking | Form::NonBlocking => 0,
+        Form::Started(number) => number + 1,
+    };
+    Lane { bits: 1 << 61, number }
+}
 
 /// Plans to send a block to each destination and to receive one from each source; one request stands for all.
 fn exchange(world: &World, from: Blocks, into: Blocks, comm: c_int) -> Outcome<Plan> {
     let (sources, destinations) = neighbourhood(world, comm)?;
-    Ok(Box::new(move |world, _| {
+    Ok(Box::new(move |world, form| {
         let mut all = Vec::new();
         for (block, &(source, tag)) in into.iter().zip(&sources) {
             let values = (block.address as M, block.count, Rc::clone(&block.ty));
-            all.push(receive_in(world, LANE, values, source, tag, comm)?);
+            all.push(receive_in(world, lane(form), values, source, tag, comm)?);
         }
         for (block, &(destination, tag)) in from.iter().zip(&destinations) {
             let values = (block.address as P, block.count, Rc::clone(&block.ty));
             // SAFETY: the buffers of the program.
-            let begun = unsafe { send_in(world, LANE, values, destination, tag, comm, Mode::Standard) }?;
+            let begun = unsafe { send_in(world, lane(form), values, destination, tag, comm, Mode::Standard) }?;
             all.push(request_of(world, begun));
         }
         Ok(together(world, all))

@@ -6,7 +6,6 @@ use crate::abi::*;
 use crate::arguments::{self, array};
 use crate::calls::blocks::{Blocks, Kept, Plan, block, irregular, irregular_typed, regular};
 use crate::calls::collectives::*;
-use crate::calls::messages::persistent;
 use crate::data::Share;
 use crate::engine::collectives::Form;
 use crate::engine::completion::wait_own;

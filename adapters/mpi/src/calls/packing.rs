@@ -56,13 +56,13 @@ large! {
     |world|
     fn MPI_Pack / MPI_Pack_c(from: P, count: N, ty: I, out: M, room: N, position: *mut N, comm: I) {
         world.comms.get(comm)?;
-        let ty = world.types.get(ty)?;
+        let ty = world.types.committed(ty)?;
         *position = pack(from, count.into(), &ty, out, room.into(), (*position).into())? as N;
         Ok(())
     }
     fn MPI_Unpack / MPI_Unpack_c(from: P, length: N, position: *mut N, to: M, count: N, ty: I, comm: I) {
         world.comms.get(comm)?;
-        let ty = world.types.get(ty)?;
+        let ty = world.types.committed(ty)?;
         *position = unpack(from, length.into(), (*position).into(), to, count.into(), &ty)? as N;
         Ok(())
     }

@@ -6,14 +6,27 @@ use std::rc::Rc;
 
 use crate::abi::*;
 use crate::arguments::{array, length};
-use crate::calls::messages::{Mode, Values, persistent, receive_in, request_of, send_in, tag_of, values};
+use crate::calls::messages::{Lane, Mode, Values, persistent, receive_in, request_of, send_in, tag_of, values};
 use crate::calls::requests::test;
 use crate::engine::requests::{Request, State, What};
 use crate::error::{Outcome, error};
 use crate::world::{Begin, World};
 
-/// Separates these messages from others of the communicator.
-const LANE: u64 = 1 << 61 | 1;
+/// The lane of the next partitioned operation with this rank and tag. Sends and receives match in the order in which they
+/// were initialized, whatever the order of their starts (MPI-4.0, 4.2).
+fn next_lane(world: &mut World, comm: c_int, sends: bool, other: I, tag: i64) -> Outcome<Lane> {
+    let found = world.comms.get_mut(comm)?;
+    let number = match other {
+        PROC_NULL => 0,
+        _ => {
+            let key = (sends, found.world_of(other)?, tag);
+            let number = found.partitioned.entry(key).or_default();
+            *number += 1;
+            *number
+        }
+    };
+    Ok(Lane { bits: 1 << 61 | 1, number })
+}
 
 /// The values of all partitions together: address, count, type.
 fn all<A: Copy>(
@@ -65,11 +78,12 @@ mpi! {
         if to != PROC_NULL {
             found.world_of(to)?;
         }
-        tag_of(tag)?;
+        let checked = tag_of(tag)?;
         let (buffer, count, ty) = all(world, (buffer, buffer as usize), partitions, count, ty)?;
+        let lane = next_lane(world, comm, true, to, checked)?;
         let begin: Begin = Rc::new(move |world: &mut World| {
             // SAFETY: the buffer of the program.
-            let begun = unsafe { send_in(world, LANE, (buffer, count, Rc::clone(&ty)), to, tag, comm, Mode::Standard) }?;
+            let begun = unsafe { send_in(world, lane, (buffer, count, Rc::clone(&ty)), to, tag, comm, Mode::Standard) }?;
             Ok(request_of(world, begun))
         });
         put(request, persistent(world, comm, move |world| {
@@ -87,10 +101,11 @@ mpi! {
         if from != PROC_NULL {
             found.world_of(from)?;
         }
-        tag_of(tag)?;
+        let checked = tag_of(tag)?;
         let (buffer, count, ty) = all(world, (buffer, buffer as usize), partitions, count, ty)?;
+        let lane = next_lane(world, comm, false, from, checked)?;
         put(request, persistent(world, comm, move |world| {
-            receive_in(world, LANE, (buffer, count, Rc::clone(&ty)), from, tag, comm)
+            receive_in(world, lane, (buffer, count, Rc::clone(&ty)), from, tag, comm)
         }));
         Ok(())
     }

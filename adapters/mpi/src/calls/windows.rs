@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::{c_char, c_int};
 
 use crate::abi::*;
+use crate::caching::{Attribute, Holder, POINTER};
 use crate::calls::accesses::{self, target_of};
 use crate::calls::blocks::Kept;
 use crate::calls::collectives::{barrier, reduce};
@@ -130,9 +131,7 @@ fn free(world: &mut World, window: c_int) -> Outcome {
     if world.windows.get(window)?.is_open() {
         return error(ERR_RMA_SYNC, "an epoch of the window is open");
     }
-    for (key, value) in world.windows.get(window)?.attributes.clone().into_iter().rev() {
-        attributes::call_delete(world, window, key, value)?;
-    }
+    attributes::delete_all(world, Holder::Window, window)?;
     meet(world, window)?;
     if let Some(gone) = world.windows.remove(window) {
         world.comms.remove(gone.comm)?;
@@ -403,59 +402,51 @@ mpi! {
         environment::call_handler(world, "MPI_Win_call_errhandler", win, code)
     }
     fn MPI_Win_create_keyval(copy: F, delete: F, keyval: Ip, extra: isize) {
-        put(keyval, attributes::new_keyval(world, copy, delete, extra));
+        put(keyval, attributes::new_keyval(world, Holder::Window, copy, delete, extra));
         Ok(())
     }
-    fn MPI_Win_free_keyval(keyval: Ip) { attributes::free_keyval(world, keyval) }
-    fn MPI_Win_set_attr(win: I, keyval: I, value: isize) { set_attribute(world, win, keyval, value) }
-    fn MPI_Win_delete_attr(win: I, keyval: I) {
-        attributes::check_key(world, keyval)?;
-        if let Some(&old) = world.windows.get(win)?.attributes.get(&keyval) {
-            attributes::call_delete(world, win, keyval, old)?;
-            world.windows.get_mut(win)?.attributes.remove(&keyval);
-        }
-        Ok(())
+    fn MPI_Win_free_keyval(keyval: Ip) { attributes::free_keyval(world, Holder::Window, keyval) }
+    fn MPI_Win_set_attr(win: I, keyval: I, value: isize) {
+        attributes::set(world, Holder::Window, win, keyval, (value, POINTER))
     }
+    fn MPI_Win_delete_attr(win: I, keyval: I) { attributes::delete(world, Holder::Window, win, keyval) }
     fn MPI_Win_get_attr(win: I, keyval: I, value: *mut isize, flag: Ip) {
         let found = attribute(world, win, keyval)?;
         put(flag, c_int::from(found.is_some()));
         match found {
-            Some(Ok(found)) => put(value, found),
+            Some(Value::Base(base)) => put(value, base),
+            Some(Value::Set(found)) => put(value, found.for_c()),
             // The program gets a pointer to a predefined value, which is kept as long as the program runs.
-            Some(Err(predefined)) => put(value, Box::leak(Box::new(predefined)) as *const i64 as isize),
+            Some(Value::Number(predefined)) => put(value, Box::leak(Box::new(predefined)) as *const i64 as isize),
             None => {}
         }
         Ok(())
     }
 }
 
-/// Sets an attribute of a window, after the delete function has been called with its old value.
-pub(super) fn set_attribute(world: &mut World, win: c_int, keyval: c_int, value: isize) -> Outcome {
-    attributes::check_key(world, keyval)?;
-    if let Some(&old) = world.windows.get(win)?.attributes.get(&keyval) {
-        attributes::call_delete(world, win, keyval, old)?;
-    }
-    world.windows.get_mut(win)?.attributes.insert(keyval, value);
-    Ok(())
+/// The value of an attribute of a window.
+pub(super) enum Value<'a> {
+    /// The address of its memory.
+    Base(isize),
+    /// A predefined number, to which a call of C gets a pointer.
+    Number(i64),
+    /// One that the program has set.
+    Set(&'a Attribute),
 }
 
-/// Reads an attribute of a window: `Ok` with a value that is passed on as it is, `Err` with a predefined number, to which a
-/// call of C gets a pointer.
-pub(super) fn attribute(world: &World, win: c_int, keyval: c_int) -> Outcome<Option<Result<isize, i64>>> {
+/// Reads an attribute of a window.
+pub(super) fn attribute(world: &World, win: c_int, keyval: c_int) -> Outcome<Option<Value<'_>>> {
     /// `MPI_WIN_UNIFIED`: the memory of the window is that of the program.
     const UNIFIED: i64 = 2;
     let found = world.windows.get(win)?;
     // Each attribute has a key for C, which is odd, and one for Fortran.
     Ok(Some(match keyval {
-        0x6600_0001 | 0x6600_0002 => Ok(found.base as isize),
-        0x6600_0003 | 0x6600_0004 => Err(found.size),
-        0x6600_0005 | 0x6600_0006 => Err(found.unit),
-        0x6600_0007 | 0x6600_0008 => Err(found.flavor as i64),
-        0x6600_0009 | 0x6600_000a => Err(UNIFIED),
-        _ => {
-            attributes::check_key(world, keyval)?;
-            return Ok(found.attributes.get(&keyval).map(|&value| Ok(value)));
-        }
+        0x6600_0001 | 0x6600_0002 => Value::Base(found.base as isize),
+        0x6600_0003 | 0x6600_0004 => Value::Number(found.size),
+        0x6600_0005 | 0x6600_0006 => Value::Number(found.unit),
+        0x6600_0007 | 0x6600_0008 => Value::Number(found.flavor as i64),
+        0x6600_0009 | 0x6600_000a => Value::Number(UNIFIED),
+        _ => return Ok(attributes::attribute(world, Holder::Window, win, keyval)?.map(Value::Set)),
     }))
 }
 

@@ -75,7 +75,7 @@ impl Ranks {
             let comm = Comm::new(1, (0..size).collect(), rank, "MPI_COMM_WORLD");
             let operation = operation(rank);
             let data = data(rank, Route::of(&operation, algorithm));
-            Running::new(&comm, operation, algorithm, data, Box::new(|_, _| Ok(())), 0).unwrap()
+            Running::new(&comm, 0, operation, algorithm, data, Box::new(|_, _| Ok(())), 0).unwrap()
         };
         let running = (0..size).map(start).collect();
         Self { running, wires: BTreeMap::new(), unexpected: BTreeMap::new(), expected: BTreeMap::new() }
@@ -335,7 +335,7 @@ fn nobody_leaves_a_barrier_before_all_have_entered() {
 fn ranks_that_call_different_collectives_are_told() {
     let comm = Comm::new(1, vec![0, 1], 0, "MPI_COMM_WORLD");
     let begin = |operation| {
-        Running::new(&comm, operation, Algorithm::Linear, Data::Nothing, Box::new(|_, _| Ok(())), 0).unwrap()
+        Running::new(&comm, 0, operation, Algorithm::Linear, Data::Nothing, Box::new(|_, _| Ok(())), 0).unwrap()
     };
     let mut gather = begin(Collective::Gather { root: 0, bytes: 4 });
     let scatter = begin(Collective::Scatter { root: 1, bytes: 4 });

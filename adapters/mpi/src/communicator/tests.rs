@@ -62,11 +62,11 @@ fn both_groups_of_an_intercommunicator_duplicate_it_alike() {
 #[test]
 fn a_duplicate_has_neither_name_nor_attributes() {
     let mut comm = Comm::new(1, vec![0, 1], 1, "name");
-    comm.attributes.insert(1, 2);
+    comm.attributes.set(1, 2, 0);
     comm.errhandler = ERRORS_RETURN;
     let copy = comm.duplicate();
     assert_eq!((copy.rank, copy.errhandler, copy.name.as_str()), (1, ERRORS_RETURN, ""));
-    assert!(copy.attributes.is_empty() && copy.context != comm.context && copy.group == comm.group);
+    assert!(copy.attributes.keys().is_empty() && copy.context != comm.context && copy.group == comm.group);
 }
 
 #[test]

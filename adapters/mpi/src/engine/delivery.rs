@@ -9,16 +9,18 @@ use std::ffi::c_int;
 use std::rc::Rc;
 
 use adapters::protocol::Inject;
+use bytes::Bytes;
 
 use super::mail::{
-    ANNOUNCED, ANNOUNCED_PART, ANSWERS, BODY, CLEAR, COLLECTIVE, Letter, MATCHED, Message, Owner, PLAIN, SYNCHRONOUS,
-    WINDOW, Waiting, body_tag,
+    ANNOUNCED, ANNOUNCED_PART, ANSWERS, BODY, CLEAR, COLLECTIVE, Content, LONG, LONG_ENVELOPE, Letter, MATCHED,
+    Message, Owner, PLAIN, SYNCHRONOUS, WINDOW, Waiting, body_tag,
 };
 use super::requests::{Request, State, What};
 use crate::abi::*;
 use crate::collective::{Disagreement, Running, Step};
 use crate::communicator::rank_in;
 use crate::datatype::Type;
+use crate::shared::{Place, Unwritten};
 use crate::spans::Doing;
 use crate::window::Order;
 use crate::window::target::carry_out;
@@ -55,23 +57,74 @@ pub(crate) fn transmit(world: &mut World, message: Outgoing, data: Letter, owner
     }
     if to == world.settings.rank {
         let (time, order) = (world.now(), world.mail.frontier);
-        let data = data.into_data();
+        let data = Content::Here(data.into_data());
         arrive(world, Message { kind, source: to, tag, context, note, data, time, sequence, order });
         return true;
     }
-    let payload = data.seal(kind, (context, tag), sequence, note);
+    let is_long = data.data().len() >= LONG;
+    let stored = if is_long { store(world, data.data()) } else { None };
+    let payload = data.seal(kind, (context, tag), sequence, note, stored);
+    let identified = is_long.then_some(LONG_ENVELOPE as u32);
     let notify = owner.is_some() && bytes > world.settings.buffered;
     world.mail.cookie += 1;
     let cookie = world.mail.cookie;
     if let (true, Some(owner)) = (notify, owner) {
         world.mail.leaving.insert(cookie, (owner, to));
     }
-    let inject = Inject { destination: to as u32, notify, size: bytes, cookie, unmodelled: true, payload };
+    let inject = Inject { destination: to as u32, notify, size: bytes, cookie, unmodelled: true, identified, payload };
     let Some(guest) = &mut world.guest else { world.end("a message is sent before MPI_Init or after MPI_Finalize", 1) };
     if let Err(failure) = guest.inject(0, inject) {
         world.lost(&failure);
     }
     !notify
+}
+
+/// Writes long data into shared memory, if there is some. Returns their place.
+fn store(world: &mut World, data: &[u8]) -> Option<Place> {
+    match world.shared.as_mut()?.write(data) {
+        Ok(place) => Some(place),
+        Err(Unwritten::Limit { on_the_way, limit }) => {
+            let text = format!(
+                "a message of {} bytes does not fit: messages on their way hold {on_the_way} bytes, and this machine has memory \
+                 for {limit}; receive earlier, or use shorter messages or fewer ranks",
+                data.len()
+            );
+            world.end(&text, 1)
+        }
+        Err(Unwritten::Failed(failure)) => {
+            world.end(&format!("shared memory for a message of {} bytes: {failure}", data.len()), 1)
+        }
+    }
+}
+
+/// The data of a message, which are taken out of shared memory.
+fn load(world: &mut World, data: Content) -> Bytes {
+    let place = match data {
+        Content::Here(bytes) => return bytes,
+        Content::Stored(place) => place,
+    };
+    let length = place.length as usize;
+    let mut bytes: Vec<u8> = Vec::new();
+    if bytes.try_reserve_exact(length).is_err() {
+        world.end(&format!("there is no memory for a message of {length} bytes"), 1);
+    }
+    // SAFETY: bytes need no value before they are written, and `take` writes all of them or ends the process.
+    unsafe {
+        take(world, place, std::slice::from_raw_parts_mut(bytes.as_mut_ptr(), length));
+        bytes.set_len(length);
+    }
+    bytes.into()
+}
+
+/// Takes data out of shared memory, as many as fit.
+fn take(world: &mut World, place: Place, to: &mut [u8]) {
+    let taken = match &world.shared {
+        Some(shared) => shared.take(place, to).map_err(|failure| failure.to_string()),
+        None => Err("it is not open here".to_owned()),
+    };
+    if let Err(failure) = taken {
+        world.end(&format!("a message of {} bytes in shared memory: {failure}", place.length), 1);
+    }
 }
 
 /// True if a message is sent only when its receive has begun: longer than the limit, and not to this rank itself.
@@ -146,7 +199,7 @@ pub(super) fn arrive(world: &mut World, message: Message) {
 fn dispatch(world: &mut World, message: Message) {
     match message.kind {
         MATCHED => return complete(world, Owner::Request(message.note as c_int)),
-        WINDOW => return arrive_at_window(world, &message),
+        WINDOW => return arrive_at_window(world, message),
         CLEAR => return send_body(world, message.source, message.note),
         BODY => {
             if let Some((owner, request)) = world.mail.cleared.remove(&(message.source, message.note)) {
@@ -179,17 +232,18 @@ pub(super) fn send_order(world: &mut World, context: u64, to: usize, order: &Ord
 
 /// Carries out a message of a window. Its window exists: no rank uses a window before all have begun to make it, or after
 /// all have begun to free it.
-fn arrive_at_window(world: &mut World, message: &Message) {
+fn arrive_at_window(world: &mut World, message: Message) {
     let (context, source) = (message.context, message.source);
     if let Some(log) = &mut world.log {
         let number = log.receive(Some(source), Some(message.tag), context, message.data.len() as u64);
         log.wait(number);
     }
     world.statistics.received += 1;
-    let Some((order, start)) = Order::read(&message.data) else {
+    let data = load(world, message.data);
+    let Some((order, start)) = Order::read(&data) else {
         world.end(&format!("rank {source} has sent a message of a window that cannot be read"), 1)
     };
-    let data = &message.data[start..];
+    let data = &data[start..];
     let Some(window) = world.windows.of_context(context) else { return };
     let Some(members) = world.comms.get(window.comm).ok().map(|comm| Rc::clone(&comm.group)) else { return };
     let Some(rank) = rank_in(&members, source) else { return };
@@ -238,11 +292,13 @@ pub(crate) fn deliver(world: &mut World, owner: Owner, message: Message) {
         Owner::Request(handle) => {
             let Some(request) = world.requests.get_mut(handle) else { return };
             let What::Receive { buffer, count, ty, members, .. } = &request.what else { return };
-            let (status, failure) = receive(members, &message, *buffer, *count, ty);
-            (request.status, request.failure, request.state) = (status, failure, State::Done);
+            let (buffer, count, ty, members) = (*buffer, *count, Rc::clone(ty), Rc::clone(members));
             if message.kind == SYNCHRONOUS {
                 answer(world, &message);
             }
+            let (status, failure) = receive(world, &members, message, buffer, count, &ty);
+            let Some(request) = world.requests.get_mut(handle) else { return };
+            (request.status, request.failure, request.state) = (status, failure, State::Done);
             world.requests.end(handle);
         }
     }
@@ -256,9 +312,10 @@ pub(crate) fn answer(world: &mut World, message: &Message) {
 
 /// Writes the data of a message into a buffer. `members` are the ranks of its communicator. Returns the status, and class
 /// and description of the error if the message is truncated.
-pub(crate) fn receive(
+fn receive(
+    world: &mut World,
     members: &[usize],
-    message: &Message,
+    message: Message,
     buffer: usize,
     count: i64,
     ty: &Type,
@@ -267,16 +324,24 @@ pub(crate) fn receive(
     let rank = rank_in(members, message.source);
     let mut status = Status { tag: message.tag as c_int, ..Status::EMPTY };
     status.source = rank.map_or(ANY_SOURCE, |rank| rank as c_int);
-    let length = (message.data.len() as u64).min(room);
+    let found = message.data.len() as u64;
+    let length = found.min(room);
     status.set_bytes(length);
-    // SAFETY: the buffer that the program has given for this receive.
-    unsafe { ty.unpack(&message.data[..length as usize], buffer as M, count) };
-    let failure = (message.data.len() as u64 > room).then(|| {
+    match message.data {
+        // SAFETY: the buffer that the program has given for this receive, which holds as many bytes.
+        Content::Stored(place) if ty.is_contiguous() && length > 0 => unsafe {
+            take(world, place, std::slice::from_raw_parts_mut((buffer as M).cast::<u8>(), length as usize));
+        },
+        data => {
+            let data = load(world, data);
+            // SAFETY: the buffer that the program has given for this receive.
+            unsafe { ty.unpack(&data[..length as usize], buffer as M, count) };
+        }
+    }
+    let failure = (found > room).then(|| {
         let text = format!(
-            "message truncated: {} bytes from rank {} with tag {} do not fit a buffer of {room} bytes",
-            message.data.len(),
-            status.source,
-            message.tag
+            "message truncated: {found} bytes from rank {} with tag {} do not fit a buffer of {room} bytes",
+            status.source, message.tag
         );
         (ERR_TRUNCATE, text)
     });
@@ -400,7 +465,8 @@ fn run(world: &mut World, handle: c_int, running: &mut Running) -> bool {
 
 /// Gives a message to the receive in a slot of a collective.
 fn receive_part(world: &mut World, running: &mut Running, slot: u32, message: Message) {
-    match running.received(slot, (message.source, message.note), message.data) {
+    let data = load(world, message.data);
+    match running.received(slot, (message.source, message.note), data) {
         Ok(number) => world.log_wait(number),
         Err(disagreement) => disagree(world, running, &disagreement),
     }

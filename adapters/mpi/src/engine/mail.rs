@@ -4,8 +4,11 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ffi::c_int;
 use std::rc::Rc;
 
+use adapters::content;
 use adapters::guest::Event;
 use bytes::Bytes;
+
+use crate::shared::Place;
 
 /// What a rank waits for, for the description of a deadlock.
 #[derive(Clone, Default, Debug)]
@@ -49,8 +52,37 @@ pub(crate) const ANNOUNCED_PART: u8 = 5;
 pub(crate) const CLEAR: u8 = 6;
 /// Kind of the message with the modelled size that follows. The note is the number of the request.
 pub(crate) const BODY: u8 = 7;
-/// \[bytes\] Size of the envelope that precedes the data: kind, tag, context, number, note.
+/// \[bytes\] Size of the envelope that precedes the data: kind, form, tag, context, number, note.
 const ENVELOPE: usize = 36;
+/// \[bytes\] Size of the envelope of long data: with a hash of them, which makes a digest of them unnecessary.
+pub(super) const LONG_ENVELOPE: usize = ENVELOPE + 8;
+/// \[bytes\] Shortest long data.
+pub(super) const LONG: usize = 8 << 10;
+/// Forms of a message: its data follow the envelope; they follow the long envelope and one byte, [`HERE`] or [`STORED`].
+const SHORT: u8 = 0;
+const HASHED: u8 = 1;
+/// The data follow, or their offset and length in shared memory.
+const HERE: u8 = 0;
+const STORED: u8 = 1;
+/// \[bytes\] Room for any envelope before data.
+const ROOM: usize = LONG_ENVELOPE + 4;
+
+/// The data of a message: here, or in shared memory.
+#[derive(Clone, Debug)]
+pub(crate) enum Content {
+    Here(Bytes),
+    Stored(Place),
+}
+
+impl Content {
+    /// \[bytes\] Length of the data.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Here(bytes) => bytes.len(),
+            Self::Stored(place) => place.length as usize,
+        }
+    }
+}
 
 /// A message that has arrived.
 #[derive(Clone, Debug)]
@@ -64,7 +96,7 @@ pub(crate) struct Message {
     pub(crate) context: u64,
     /// Its meaning depends on the kind.
     pub(crate) note: u64,
-    pub(crate) data: Bytes,
+    pub(crate) data: Content,
     /// \[ps\] Time of its arrival.
     pub(super) time: u64,
     /// Number among the messages of its sender to this rank.
@@ -306,8 +338,8 @@ impl Letter {
 
     /// No data yet; room for so many bytes.
     pub(crate) fn with_room(bytes: usize) -> Self {
-        let mut payload = Vec::with_capacity(ENVELOPE.saturating_add(bytes));
-        payload.resize(ENVELOPE, 0);
+        let mut payload = Vec::with_capacity(ROOM.saturating_add(bytes));
+        payload.resize(ROOM, 0);
         Self(payload)
     }
 
@@ -318,15 +350,43 @@ impl Letter {
 
     /// The data.
     pub(crate) fn into_data(self) -> Bytes {
-        Bytes::from(self.0).split_off(ENVELOPE)
+        Bytes::from(self.0).split_off(ROOM)
     }
 
-    /// The bytes of the message on the wire: its envelope and its data.
-    pub(super) fn seal(mut self, kind: u8, (context, tag): (u64, i64), sequence: u64, note: u64) -> Bytes {
-        let fields = [tag as u64, context, sequence, note];
-        let bytes = [kind, 0, 0, 0].into_iter().chain(fields.into_iter().flat_map(u64::to_le_bytes));
-        self.0.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
-        Bytes::from(self.0)
+    /// The data.
+    pub(super) fn data(&self) -> &[u8] {
+        &self.0[ROOM..]
+    }
+
+    /// The bytes of the message on the wire: its envelope, and its data or their place in shared memory. Of long data the
+    /// first [`LONG_ENVELOPE`] bytes tell the message from others.
+    pub(super) fn seal(
+        mut self,
+        kind: u8,
+        (context, tag): (u64, i64),
+        sequence: u64,
+        note: u64,
+        stored: Option<Place>,
+    ) -> Bytes {
+        let is_long = self.data().len() >= LONG;
+        let hash = if is_long { content::hash(self.data()) } else { 0 };
+        let begin = if is_long { ROOM - LONG_ENVELOPE - 1 } else { ROOM - ENVELOPE };
+        let fields = [tag as u64, context, sequence, note, hash];
+        let form = if is_long { HASHED } else { SHORT };
+        let bytes = [kind, form, 0, 0].into_iter().chain(fields.into_iter().flat_map(u64::to_le_bytes));
+        let length = if is_long { LONG_ENVELOPE } else { ENVELOPE };
+        self.0[begin..].iter_mut().zip(bytes.take(length)).for_each(|(place, byte)| *place = byte);
+        if is_long {
+            self.0[ROOM - 1] = HERE;
+        }
+        if let (true, Some(place)) = (is_long, stored) {
+            self.0.truncate(ROOM);
+            self.0[ROOM - 1] = STORED;
+            self.0.extend_from_slice(&place.offset.to_le_bytes());
+            self.0.extend_from_slice(&place.length.to_le_bytes());
+            self.0.shrink_to_fit();
+        }
+        Bytes::from(self.0).split_off(begin)
     }
 }
 
@@ -339,6 +399,21 @@ pub(super) fn open(source: usize, payload: &Bytes, time: u64, place: u64) -> Opt
         head[at..at + 8].try_into().map(u64::from_le_bytes).ok()
     };
     let sequence = field(2)?;
+    let data = match head[1] {
+        SHORT => Content::Here(payload.slice(ENVELOPE..)),
+        HASHED => {
+            let (form, rest) = payload.get(LONG_ENVELOPE..)?.split_first()?;
+            match *form {
+                HERE => Content::Here(payload.slice(LONG_ENVELOPE + 1..)),
+                STORED => {
+                    let number = |at: usize| rest.get(at..at + 8)?.try_into().map(u64::from_le_bytes).ok();
+                    Content::Stored(Place { offset: number(0)?, length: number(8)? })
+                }
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
     Some(Message {
         kind: head[0],
         source,
@@ -347,7 +422,7 @@ pub(super) fn open(source: usize, payload: &Bytes, time: u64, place: u64) -> Opt
         sequence,
         order: (place, source, sequence),
         note: field(3)?,
-        data: payload.slice(ENVELOPE..),
+        data,
         time,
     })
 }

@@ -11,6 +11,9 @@
 //! Calls that only read or make objects of the program ([`is_local`]) need no turn: no order of theirs can be seen in a message
 //! or in virtual time.
 //!
+//! A thread that polls what another one changes never waits. After a limit the others go on without it, which is said, since
+//! the order of calls then depends on the host.
+//!
 //! What the library cannot see is the program's: which thread gets a lock of the program first, and threads that sleep
 //! for something other than a thread (a file, a socket, the time of the host), which are given a moment to go on.
 //!
@@ -48,8 +51,10 @@ const SHORTEST: Duration = Duration::from_micros(20);
 const LONGEST: Duration = Duration::from_millis(1);
 /// Pause of the threads that do not check. It ends when they get the turn.
 const IDLE: Duration = Duration::from_millis(200);
-/// Time after which the user is told that a thread computes while another one waits.
+/// How long waiting threads wait for one that runs, unless the launcher says otherwise. Then they go on without it.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// The same from the second time on: a thread that polls what another one changes does so again and again.
+const IMPATIENCE: Duration = Duration::from_millis(2);
 /// The first number of threads whose creation has not been noticed.
 const UNNOTICED: u32 = 1 << 30;
 /// The number of a thread that has ended but for its last functions, and of the thread of `ahead`.
@@ -108,8 +113,10 @@ struct Turns {
     sleepers: Sleepers,
     /// Number of functions of the program that the library has called and that have not returned.
     lent: u32,
-    /// True once the user has been told that a thread computes for long.
-    has_told: bool,
+    /// How long waiting threads wait for one that runs.
+    patience: Duration,
+    /// True once they have gone on without one, and the user has been told.
+    has_gone_on: bool,
 }
 
 static TURNS: Mutex<Turns> = Mutex::new(Turns {
@@ -124,7 +131,8 @@ static TURNS: Mutex<Turns> = Mutex::new(Turns {
     level: FUNNELED,
     sleepers: Sleepers::new(),
     lent: 0,
-    has_told: false,
+    patience: PATIENCE,
+    has_gone_on: false,
 });
 
 /// True if calls of several threads may be under way at once.
@@ -210,9 +218,10 @@ impl Turns {
         outside.is_empty() || self.sleepers.are_still(&self.own, &outside) && ARRIVING.load(Ordering::SeqCst) == 0
     }
 
-    /// Gives the turn to a waiting thread, unless another one has it, or a thread is outside and may call.
-    fn give(&mut self) {
-        if self.running.is_some() || self.waiting.is_empty() || are_several() && !self.is_still() {
+    /// Gives the turn to a waiting thread, unless another one has it, or a thread is outside and may call. `goes_on` if the
+    /// latter has lasted for too long.
+    fn give(&mut self, goes_on: bool) {
+        if self.running.is_some() || self.waiting.is_empty() || are_several() && !goes_on && !self.is_still() {
             return;
         }
         let can_go = |(number, waiting): (&u32, &Waiting)| waiting.can_go.then_some(*number);
@@ -252,8 +261,9 @@ fn wait(mut turns: MutexGuard<'_, Turns>, number: u32, wait: Wait, calling: &str
     turns.ending.retain(|&system| Some(system) != ends);
     turns.waiting.insert(number, Waiting { wait, can_go, thread: thread::current(), turn: None });
     let (since, mut pause) = (Instant::now(), SHORTEST);
+    let mut goes_on = false;
     loop {
-        turns.give();
+        turns.give(goes_on);
         let turn = turns.waiting.get(&number).and_then(|waiting| waiting.turn);
         if let Some(turn) = turn {
             turns.waiting.remove(&number);
@@ -261,11 +271,13 @@ fn wait(mut turns: MutexGuard<'_, Turns>, number: u32, wait: Wait, calling: &str
             return turn;
         }
         let checks = turns.running.is_none() && turns.waiting.keys().next() == Some(&number);
-        if checks && since.elapsed() > PATIENCE && !std::mem::replace(&mut turns.has_told, true) {
+        goes_on = checks && since.elapsed() > if turns.has_gone_on { IMPATIENCE } else { turns.patience };
+        if goes_on && !std::mem::replace(&mut turns.has_gone_on, true) {
             host::say(&format!(
-                "{calling} waits until the other threads of this process have made their calls, and one of them computes for \
-                 longer than {} s; a thread that waits for another one must sleep, not spin",
-                PATIENCE.as_secs()
+                "{calling} has waited for {} s until the other threads of this process have made their calls, and one of them runs \
+                 on: from now on calls go on without it, and the run need not repeat. A thread that waits for another one should \
+                 sleep, not poll; if it computes, give it more time with --thread-limit",
+                turns.patience.as_secs_f64()
             ));
         }
         drop(turns);
@@ -432,6 +444,11 @@ pub(crate) fn set_level(level: c_int) {
     let mut turns = lock();
     turns.level = level;
     turns.count();
+}
+
+/// Sets how long waiting threads wait for one that runs, before they go on without it.
+pub(crate) fn set_patience(patience: Duration) {
+    lock().patience = patience;
 }
 
 /// The level of thread support that the program has got.

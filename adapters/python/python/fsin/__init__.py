@@ -9,7 +9,10 @@ Arguments have the names of the command's flags, with ``_`` for ``-``; so have t
 lists the arguments, ``fsin.figures()`` the figures, ``fsin.list()`` and ``fsin.explain(NAME)`` the components.
 """
 
+import warnings as _warnings
+
 from fsin._error import Error, RunFailed
+from fsin._fsin import __optimised__ as _optimised
 from fsin._fsin import __version__
 from fsin._generator import Batch, Generator
 from fsin._picture import Picture, Pictures
@@ -18,6 +21,13 @@ from fsin._run import Result, run
 from fsin._saturation import Saturations, saturation
 from fsin._sweep import Sweep, plot, sweep
 from fsin._topology import Topology, topology
+
+if not _optimised:
+    _warnings.warn(
+        "this build of fsin is not optimised, and runs take many times as long: `pip install` and `maturin develop --release` optimise",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 __all__ = [
     "Batch",

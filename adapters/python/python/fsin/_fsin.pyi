@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Optional, TypedDict
 
 __version__: str
+__optimised__: bool
 
 Arguments = Sequence[tuple[str, Sequence[str]]]
 Tell = Optional[Callable[[int, int], object]]
@@ -19,6 +20,8 @@ class Look(TypedDict):
     saturated: bool
     xmax: Optional[float]
     ymax: Optional[float]
+
+def converted(svg: str, format: str) -> bytes: ...
 
 class Pattern:
     @staticmethod

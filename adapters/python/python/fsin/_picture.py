@@ -7,6 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Union, overload
 
+from fsin import _fsin
+from fsin._error import Error
+
 
 class Picture:
     """A picture in SVG, with its data as CSV."""
@@ -25,8 +28,19 @@ class Picture:
         return f"<picture {self.name}: {self.caption}>"
 
     def save(self, path: os.PathLike[str] | str) -> None:
-        """Writes the picture into a file."""
-        Path(path).write_text(self.svg, encoding="utf-8")
+        """Writes the picture, in the format of the file's suffix: ``.svg``, ``.pdf``, ``.png``; ``.csv`` has its data."""
+        suffix = Path(path).suffix.lower()
+        if suffix == ".svg":
+            content = self.svg.encode()
+        elif suffix in (".pdf", ".png"):
+            content = _fsin.converted(self.svg, suffix[1:])
+        elif suffix == ".csv" and self.data:
+            content = self.data.encode()
+        else:
+            known = ".svg, .pdf, .png" + (", .csv" if self.data else "")
+            what = f"save({os.fspath(path)!r}): " + (f"{suffix} is no format of pictures" if suffix else "there is no suffix")
+            raise Error(what, "path", f"give the file one of the suffixes {known}")
+        Path(path).write_bytes(content)
 
 
 class Pictures(Sequence[Picture]):

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use fsin::Registry;
-use fsin::models::constant_delay::{ConstantDelay, nodes, units};
-use fsin_core::family::{ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Units};
+use fsin::models::constant_delay::{ConstantDelay, Passage, nodes, units};
+use fsin_core::family::{Discipline, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Units, Unloaded};
 use fsin_core::network::Network;
 use trgen::catalog::{Component, SpecError};
 use trgen::{Cycle, Geometry, Message};
@@ -13,6 +13,11 @@ use trgen::{Cycle, Geometry, Message};
 const ABOUT: &str = "an ideal crossbar: an output takes messages in the order of injection, a phit in each cycle";
 static CROSSBAR: ModelFamily = ModelFamily {
     component: Component { name: "crossbar", about: ABOUT, parameters: &[], source: "fsin's book" },
+    discipline: Discipline {
+        order: "messages to a node arrive in the order in which they are sent",
+        sharing: "outputs, message by message",
+        busy: "nobody: a send ends at once",
+    },
     aliases: &[],
     keys: &[],
     shared: &["topology", "nodes", "packet", "phit-bytes", "bandwidth"],
@@ -36,7 +41,8 @@ impl NetworkSpec for Spec {
         let delay = move |now, message: &Message| {
             let output = &mut free[message.destination.index()];
             *output = (*output).max(now) + units.packets_of(message.bytes) * phits;
-            output.since(now)
+            // A node takes any number of messages at once.
+            Passage { leaves: 0, arrives: output.since(now) }
         };
         let network = ConstantDelay::ruled(nodes, Box::new(delay));
         Ok(Box::new(network.in_packets(phits * u64::from(units.phit_bytes))))
@@ -48,6 +54,10 @@ impl NetworkSpec for Spec {
 
     fn units(&self) -> Units {
         self.1
+    }
+
+    fn unloaded(&self, phits: f64) -> Unloaded {
+        Unloaded::shared(phits.ceil() as u64)
     }
 }
 

@@ -143,7 +143,9 @@ impl Need {
             Is::Set => value.is_some(),
             Is::Value(needed) => value == Some(needed),
             Is::NotValue(other) => value != Some(other),
-            Is::Names(names) => value.is_some_and(|value| names.contains(&value.split([':', '(']).next().unwrap_or(value))),
+            Is::Names(names) => {
+                value.is_some_and(|value| names.contains(&value.split([':', '(']).next().unwrap_or(value)))
+            }
         }
     }
 }

@@ -21,7 +21,7 @@ use trgen::{Geometry, Message, NodeId, phrase};
 use crate::capture::{Capture, Place};
 use crate::failures::Failures;
 use crate::network::Network;
-use crate::topology::{DeadLink, Topology};
+use crate::topology::{Capacities, DeadLink, Port, Topology, node_name};
 
 pub use crate::topology::Ends;
 
@@ -38,11 +38,33 @@ pub type IdealTime = Box<dyn FnMut(&Message) -> Option<u64>>;
 /// The unit of load of most models: phits that a node sends in a cycle.
 pub const PHITS_PER_NODE_CYCLE: &str = "phits/node/cycle";
 
+/// What is in order in a network model, what shares, and who is busy until when. Texts of one line, in the words of
+/// components; tests measure each of them (`tests/tests/networks/disciplines.rs`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Discipline {
+    /// Which messages of a pair of nodes arrive in the order in which they are sent.
+    pub order: &'static str,
+    /// What divides the capacity of links among messages.
+    pub sharing: &'static str,
+    /// How long the sending node is busy with a message: when its send ends.
+    pub busy: &'static str,
+}
+
+impl Discipline {
+    /// The three texts with their names.
+    #[must_use]
+    pub const fn named(&self) -> [(&'static str, &'static str); 3] {
+        [("in order", self.order), ("shares", self.sharing), ("busy", self.busy)]
+    }
+}
+
 /// A row in the table of network models.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelFamily {
     /// The model's name, a definition in one line, and its origin.
     pub component: Component,
+    /// What is in order, what shares, and who is busy until when.
+    pub discipline: Discipline,
     /// Other names of the model.
     pub aliases: &'static [&'static str],
     /// The model's own settings. Each is a flag, a key of experiment files and a parameter of the model's name.
@@ -145,6 +167,75 @@ pub struct Room {
     pub injection_phits: u32,
 }
 
+/// The room behind a link, and how long a place in it is taken at least: a link carries at most one by the other,
+/// however fast it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LinkRoom {
+    /// \[phits\] Room of all channels behind the link together.
+    pub phits: u64,
+    /// \[cycles\] Round trip: from the departure of a phit to the first cycle in which its place can be used again.
+    pub cycles: u64,
+    /// \[phits\] Room by one step of the setting that determines it, in all channels together.
+    pub step: u64,
+    /// Number of channels.
+    pub channels: u64,
+}
+
+impl LinkRoom {
+    /// \[phits/cycle\] What the link carries at most.
+    #[must_use]
+    pub fn rate(self) -> f64 {
+        self.phits as f64 / self.cycles.max(1) as f64
+    }
+}
+
+/// Links of a network that are looked at for their room.
+const MOST_ROOMS: usize = 1 << 20;
+
+/// A warning about the link that carries least of its rate because of the room behind it, if there is one; `setting` is
+/// what determines that room.
+#[must_use]
+pub fn narrow_links(spec: &dyn NetworkSpec, topology: &dyn Topology, setting: &'static str) -> Option<Phrase> {
+    let ports = topology.shape().ports();
+    let links = (0..topology.nodes().min(MOST_ROOMS / ports.max(1) + 1))
+        .map(NodeId::at)
+        .flat_map(|node| (0..ports).map(move |port| (node, Port(port as u8))));
+    let rate = |node, port| topology.switched().map_or(1.0, |network| network.pace(node, port).rate());
+    let narrow = links.filter_map(|(node, port)| {
+        let (room, rate) = (spec.link_room(node, port)?, rate(node, port));
+        (room.rate() < rate).then_some((node, port, room, rate))
+    });
+    let mut count = 0;
+    let least = narrow
+        .inspect(|_| count += 1)
+        .reduce(|least, one| if one.2.rate() / one.3 < least.2.rate() / least.3 { one } else { least })?;
+    let (node, port, room, rate) = least;
+    let there = topology.neighbour(node, port)?;
+    let enough = |step: u64| (room.cycles as f64 * rate / step.max(1) as f64).ceil() as u64 + 1;
+    let (all, one) = (enough(room.step), enough(room.step / room.channels.max(1)));
+    let others = match count {
+        1 => String::new(),
+        2 => ", and another link less than its rate".to_owned(),
+        _ => format!(", and {} other links less than their rates", count - 1),
+    };
+    Some(phrase![
+        (
+            "the link from {} to {} carries at most {:.4} phits a cycle, {:.1} % of its rate{others}: the room behind it is {} \
+             phits, and its round trip {} cycles; ",
+            node_name(topology, node),
+            node_name(topology, there),
+            room.rate(),
+            100.0 * room.rate() / rate,
+            room.phits,
+            room.cycles
+        ),
+        [setting => all],
+        " is enough where packets use all channels, ",
+        [setting => one],
+        " in one channel alone"
+    ])
+}
+
 /// Greatest rates at which nodes and links move the payload of messages.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rates {
@@ -154,9 +245,10 @@ pub struct Rates {
     pub injection: Vec<f64>,
     /// \[phits/cycle\] By node that receives: rate at which it consumes packets; infinite if as they arrive.
     pub ejection: Vec<f64>,
-    /// \[phits\] How much of a message can still be in queues of its node when the interface begins the next one;
-    /// `None` if the interface sends several messages at once.
-    pub queued_phits: Option<u64>,
+    /// \[phits\] How much of a message can still be in queues of its node when its send ends.
+    pub queued_phits: u64,
+    /// True if the interface sends one message after another.
+    pub is_serial: bool,
 }
 
 impl Rates {
@@ -184,6 +276,12 @@ pub fn bandwidth_unused(topology: &dyn Topology) -> Option<(&'static str, Phrase
     })
 }
 
+/// What each link carries, by its rate and the [room](LinkRoom) behind it.
+#[must_use]
+pub fn capacities(spec: &dyn NetworkSpec, topology: &dyn Topology) -> Capacities {
+    Capacities::limited(topology, |node, port| spec.link_room(node, port).map_or(f64::INFINITY, LinkRoom::rate))
+}
+
 /// A wire of the LogGOPS model, which is no network. Hosts that execute a graph compute arrivals from its numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Wire {
@@ -191,6 +289,33 @@ pub struct Wire {
     pub latency: u64,
     /// \[ns/byte\] G: time of a byte on the wire.
     pub gap_per_byte: Decimal,
+}
+
+/// What is known of a network before anything has been measured: what a verdict must not take for a backlog, and how
+/// long runs must be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unloaded {
+    /// \[cycles\] Latency of a message without load, between the endpoints that are farthest apart.
+    pub latency: u64,
+    /// \[cycles\] Time after which what is in a network that began empty no longer grows by what is on its way: the
+    /// latency, that of a detour, and the time in which windows of senders open.
+    pub settles: u64,
+    /// False if the network carries any load: nothing in it is shared.
+    pub is_limited: bool,
+}
+
+impl Unloaded {
+    /// A network of which packets take this time \[cycles\], or twice as long by a detour. Its links are shared.
+    #[must_use]
+    pub const fn shared(latency: u64) -> Self {
+        Self { latency, settles: latency.saturating_mul(2), is_limited: true }
+    }
+
+    /// A network whose messages all take this time \[cycles\], whatever the load.
+    #[must_use]
+    pub const fn unlimited(latency: u64) -> Self {
+        Self { latency, settles: latency, is_limited: false }
+    }
 }
 
 /// A network between live guests.
@@ -259,6 +384,9 @@ pub trait NetworkSpec: fmt::Debug + Send + Sync {
     /// Units in which it counts.
     fn units(&self) -> Units;
 
+    /// What is known of the network before a run in which messages have a mean length of `phits`.
+    fn unloaded(&self, phits: f64) -> Unloaded;
+
     /// \[ps\] Length of a cycle as numerator and denominator; `None` if a cycle is the time of a phit on a link, whose
     /// rate is a setting of the run.
     fn cycle(&self) -> Option<(u64, u64)> {
@@ -272,6 +400,21 @@ pub trait NetworkSpec: fmt::Debug + Send + Sync {
 
     /// What its nodes and links can move, which bounds the completion of programs; `None` for a network without links.
     fn rates(&self) -> Option<Rates> {
+        None
+    }
+
+    /// True if one of several paths of a message is taken by a hash, so that some links may carry much more than others.
+    fn chooses_by_hash(&self) -> bool {
+        false
+    }
+
+    /// True if the packets that links count carry payload alone, and none are acknowledgements.
+    fn packets_are_payload(&self) -> bool {
+        true
+    }
+
+    /// The room behind a link, where that limits what the link carries; `None` in models in which it does not.
+    fn link_room(&self, _node: NodeId, _port: Port) -> Option<LinkRoom> {
         None
     }
 

@@ -31,6 +31,7 @@ mod shortest;
 mod table;
 mod tree;
 mod turn;
+mod two_orders;
 mod updown;
 
 pub use balance::{Balanced, balance};
@@ -56,9 +57,12 @@ pub static ROUTINGS: Table<Row> = Table::new(
         &turn::NORTH_LAST,
         &turn::NEGATIVE_FIRST,
         &turn::ODD_EVEN,
+        &two_orders::MESH_DRAWN,
+        &two_orders::MESH_ADAPTIVE,
         &tree::ADAPTIVE,
         &tree::MINIMAL,
         &tree::STATIC,
+        &tree::TWO_CHOICES,
         &dragonfly::MINIMAL,
         &dragonfly::VALIANT,
         &dragonfly::UGAL,
@@ -74,6 +78,10 @@ pub static ROUTINGS: Table<Row> = Table::new(
         // Not the default of a model that has no rules of its own for them.
         &grid::CUBE_DOR,
         &grid::CUBE_ADAPTIVE,
+        &two_orders::CMESH_DRAWN,
+        &two_orders::CMESH_ADAPTIVE,
+        &two_orders::HYPERX_DRAWN,
+        &two_orders::HYPERX_ADAPTIVE,
         &given::ROW,
     ],
 );

@@ -61,6 +61,22 @@ pub(super) static MINIMAL: Row = Row {
     build: |build| Tree::build(build, Up::Drawn),
 };
 
+/// Up by the better of two links.
+pub(super) static TWO_CHOICES: Row = Row {
+    component: Component {
+        name: "two-choices",
+        about: "trees: up by the one of two drawn links, perhaps the same, with more free space ahead; then down",
+        parameters: &[],
+        source: "Mitzenmacher, The power of two choices in randomized load balancing, TPDS 12(10), 2001; BookSim 2, `anca`",
+    },
+    aliases: &["anca"],
+    serves: TREES,
+    policy: ChannelPolicy::Free,
+    why: "",
+    choice: Choice::Any,
+    build: |build| Tree::build(build, Up::Two),
+};
+
 /// How one of several links is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Up {
@@ -70,6 +86,8 @@ enum Up {
     Digits,
     /// At random.
     Drawn,
+    /// By the model, of two drawn at random.
+    Two,
 }
 
 /// The position of a switch in a tree.
@@ -153,6 +171,15 @@ impl RoutingFunction for Tree {
                 let drawn = if count > 1 { draw.draw(at.here as u32, count) } else { 0 };
                 add(Hop::free(port(first + drawn)));
             }
+            Up::Two if count > 1 => {
+                let mut one = |label| draw.draw(2 * at.here as u32 + label, count);
+                let drawn = [one(0), one(1)];
+                add(Hop::free(port(first + drawn[0])));
+                if drawn[1] != drawn[0] {
+                    add(Hop::free(port(first + drawn[1])));
+                }
+            }
+            Up::Two => add(Hop::free(port(first))),
             Up::Digits => {
                 let lane = draw.draw(LANE, self.lanes);
                 let end = NodeId(if self.is_fat { at.source } else { at.destination });
@@ -185,6 +212,9 @@ impl RoutingFunction for Tree {
         // Fewer links up than down, where there are.
         let least = if links.len() > 1 { [4, 2] } else { [2, 2] };
         links.iter_mut().zip(least).for_each(|(size, least)| *size = least.min(*size));
+        if let ("slimtree", [down, up]) = (kind, &mut *links) {
+            *down -= *down % *up;
+        }
         let sizes: Vec<String> = sizes.iter().map(u32::to_string).collect();
         Some(vec![(format!("{kind}:{}", sizes.join(",")), 2)])
     }
@@ -198,7 +228,7 @@ mod tests {
 
     #[test]
     fn free_ports_are_those_of_the_hops() {
-        for (spec, is_complete) in [("fattree:4,3", true), ("thintree:4,2,2", true), ("slimtree:4,2,2", false)] {
+        for (spec, is_complete) in [("fattree:4,3", true), ("thintree:4,2,2", true), ("slimtree:4,2,3", false)] {
             let topology = parse(spec, 2).unwrap();
             let endpoints = topology.endpoints();
             let mut known = 0;

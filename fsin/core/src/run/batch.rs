@@ -29,6 +29,9 @@ pub struct BatchPlan {
     /// \[packets\] Minimum number that a batch must receive. A batch is extended to at most 10 times its length to
     /// reach it.
     pub min_batch_packets: u64,
+    /// \[cycles\] Time from the start of the run before which no state is steady: the first packets are still on their
+    /// way, and nothing changes until they arrive.
+    pub settles: u64,
 }
 
 impl Default for BatchPlan {
@@ -41,6 +44,7 @@ impl Default for BatchPlan {
             samples: 10,
             sample_size: 2_000,
             min_batch_packets: 30,
+            settles: 0,
         }
     }
 }
@@ -112,14 +116,15 @@ fn measure(
                 return Ok(reached);
             }
             let now = conductor.coupled.network().recorder_mut().take_window();
-            if let Some(before) = &before {
+            let is_filled = conductor.clock().since(Cycle::FIRST) >= plan.settles.saturating_add(2 * plan.conv_period);
+            if let Some(before) = before.as_ref().filter(|_| is_filled) {
                 small = if is_small(before, &now, plan.conv_threshold) { small + 1 } else { 0 };
             }
             before = Some(now);
             *converged = Some(small >= STEADY);
         }
     }
-    conductor.coupled.network().recorder_mut().begin();
+    conductor.coupled.network().begin_measuring();
     conductor.begin_crossings();
     conductor.begin_interval();
     let end = conductor.clock() + measuring;

@@ -248,6 +248,7 @@ impl<'a, 'b> Conductor<'a, 'b> {
         if cycles > 0 {
             let latency_sum = self.interval_start.2 - latency_sum;
             self.intervals.push(Interval {
+                start: clock.since(Cycle::FIRST),
                 cycles,
                 counts: self.interval_start.1.since(&counts),
                 latency_sum,

@@ -6,8 +6,13 @@
 //! later half; it carries the load if the growth is below a small share of the load, with confidence; otherwise the
 //! run is too short, and undecided.
 //!
-//! Decision: docs/decisions/0137-verdicts.md.
+//! What is on its way is no backlog: a network that began empty fills for as long as its messages fly. So nothing is
+//! judged before the time from which on only waiting makes it grow ([`Unloaded::settles`]), and a network that carries
+//! any load is never saturated.
+//!
+//! Decisions: docs/decisions/0137-verdicts.md, docs/decisions/0330-verdicts-know-the-flight.md.
 
+use crate::family::Unloaded;
 use crate::stats::{Counts, Estimate, Growth, Step, trend};
 
 /// Minimum number of intervals of the measured time.
@@ -31,13 +36,22 @@ const SATURATED: f64 = 0.9995;
 const LATER: f64 = 0.975;
 /// Confidence that the backlog of a network that carries its load grows by less than the resolution.
 const CARRIED: f64 = 0.995;
-/// Share of the later intervals at whose end nothing is under way, from which on the load is carried: a saturated
-/// network never empties again.
+/// Least share of the later intervals at whose end nothing is under way, from which on the load is carried: a saturated
+/// network never empties again. At its limit a network that n packets have passed is empty for a share of about
+/// 1/sqrt(n), so that few packets must leave it empty for more.
 const EMPTY: f64 = 0.25;
+/// Greatest share that is asked for.
+const ALL_BUT_EMPTY: f64 = 0.95;
+/// \[packets\] Fewest packets in the judged time from which anything follows but that the network is empty.
+const FEWEST_PACKETS: u64 = 30;
+/// \[packets\] Number from which the spread over the parts of a run is trusted.
+const MANY_PACKETS: f64 = 1000.0;
 
 /// Counts over an interval of the measured time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Interval {
+    /// \[cycles\] Time from the start of the run to that of the interval.
+    pub start: u64,
     /// \[cycles\] Length of the interval.
     pub cycles: u64,
     /// \[packets\] Counts within the interval.
@@ -60,6 +74,8 @@ pub struct Demand {
     pub throttled: bool,
     /// True if measuring began with an empty network.
     pub from_empty: bool,
+    /// What is known of the network without load.
+    pub unloaded: Unloaded,
 }
 
 /// Why a network is saturated.
@@ -82,7 +98,8 @@ pub enum Verdict {
     Saturated(Saturation),
     /// The run is too short to tell.
     Undecided {
-        /// \[cycles\] Measured time that is expected to decide; `None` if so little was measured that it is not known.
+        /// \[cycles\] Measured time that is expected to decide, of a run that begins to measure as early; `None` if it is
+        /// not known.
         deciding_cycles: Option<u64>,
     },
 }
@@ -119,6 +136,9 @@ impl Steadiness {
     /// `packet_phits` is the longest.
     #[must_use]
     pub fn of(intervals: &[Interval], packet_phits: u32, demand: Option<Demand>) -> Self {
+        let all = intervals;
+        let settles = demand.map_or(0, |demand| demand.unloaded.settles);
+        let intervals = &all[all.partition_point(|interval| interval.start < settles)..];
         let asked = demand.map(|demand| demand.packets_per_cycle * reachable(intervals));
         let shortfall = asked.and_then(|asked| {
             let missing = |interval: &Interval| asked * interval.cycles as f64 - received(interval, packet_phits);
@@ -129,7 +149,7 @@ impl Steadiness {
             queue_growth: of_growth(Growth::of(&steps(intervals, queues)), intervals).filter(|_| demand.is_some()),
             shortfall,
             drift: drift(intervals),
-            verdict: demand.zip(asked).map(|(demand, asked)| verdict(intervals, packet_phits, demand, asked)),
+            verdict: demand.zip(asked).map(|(demand, asked)| verdict(all, packet_phits, demand, asked)),
         }
     }
 
@@ -193,11 +213,22 @@ fn of_growth(growth: Option<Growth>, intervals: &[Interval]) -> Option<Estimate>
 }
 
 /// The verdict on a load of `asked` packets per cycle.
-fn verdict(intervals: &[Interval], packet_phits: u32, demand: Demand, asked: f64) -> Verdict {
+fn verdict(all: &[Interval], packet_phits: u32, demand: Demand, asked: f64) -> Verdict {
+    if !demand.unloaded.is_limited {
+        return Verdict::Carried;
+    }
     // What fills an empty network comes to an end.
-    let intervals = if demand.from_empty { &intervals[intervals.len() / 2..] } else { intervals };
+    let filled = if demand.from_empty { all.len() / 2 } else { 0 };
+    let settled = all.partition_point(|interval| interval.start < demand.unloaded.settles);
+    let intervals = &all[filled.max(settled)..];
+    let most = if demand.throttled { SHORTFALL * asked } else { RESOLUTION * asked };
+    let undecided = |backlog: Option<Growth>| {
+        let start = all.first().map_or(0, |interval| interval.start);
+        let judged = judged_cycles(backlog, most, asked, demand.unloaded.latency as f64, cycles_of(intervals));
+        Verdict::Undecided { deciding_cycles: judged.map(|judged| measured_cycles(judged, start, &demand)) }
+    };
     if intervals.len() < FEWEST {
-        return Verdict::Undecided { deciding_cycles: None };
+        return undecided(None);
     }
     let later = &intervals[intervals.len() / 2..];
     let missing = |interval: &Interval| asked * interval.cycles as f64 - received(interval, packet_phits);
@@ -207,7 +238,7 @@ fn verdict(intervals: &[Interval], packet_phits: u32, demand: Demand, asked: f64
         false => Growth::of(&steps(intervals, |interval| undelivered(interval, packet_phits))),
     };
     let (Some(backlog), Some(later_backlog)) = (of_backlog(intervals), of_backlog(later)) else {
-        return Verdict::Undecided { deciding_cycles: None };
+        return undecided(None);
     };
     let total: Counts = intervals.iter().fold(Counts::default(), |sum, interval| sum.plus(&interval.counts));
     let least = match (demand.throttled, total.dropped_inside) {
@@ -215,7 +246,19 @@ fn verdict(intervals: &[Interval], packet_phits: u32, demand: Demand, asked: f64
         (false, 0) => 0.0,
         (false, _) => LOSS * asked,
     };
-    let exceeds = |all: Growth, later: Growth| all.at_least(SATURATED) > least && later.at_least(LATER) > least;
+    // Of few packets the spread is not known from a single run: their number alone varies by its root.
+    let expected = asked * cycles_of(intervals);
+    let by_chance = |growth: Growth, share: f64| match expected < MANY_PACKETS {
+        true => {
+            Growth { error: growth.error.max((expected * share).sqrt() / (cycles_of(intervals) * share)), ..growth }
+        }
+        false => growth,
+    };
+    let exceeds = |all: Growth, later: Growth| {
+        expected >= FEWEST_PACKETS as f64
+            && by_chance(all, 1.0).at_least(SATURATED) > least
+            && by_chance(later, 0.5).at_least(LATER) > least
+    };
     // The offered load is known without the randomness of generation, so that what is missing of it shows a small
     // excess sooner. But sources that generated little by chance leave no backlog behind.
     let is_short = || {
@@ -227,21 +270,17 @@ fn verdict(intervals: &[Interval], packet_phits: u32, demand: Demand, asked: f64
     if exceeds(backlog, later_backlog) || is_short() {
         return Verdict::Saturated(cause(intervals, packet_phits, demand.throttled));
     }
-    let most = if demand.throttled { SHORTFALL * asked } else { RESOLUTION * asked };
     let is_up = !demand.throttled && backlog.at_least(SATURATED) > least;
     let empty = later.iter().filter(|interval| interval.in_flight == 0).count() as f64;
-    let empties = empty >= EMPTY * later.len() as f64 && backlog.rate <= most.max(1.0 / cycles_of(intervals));
-    let is_below = backlog.at_most(CARRIED) < most || empties && total.dropped_inside == 0;
+    let share = (3.0 / (asked * cycles_of(intervals)).sqrt()).clamp(EMPTY, ALL_BUT_EMPTY);
+    let empties = empty >= share * later.len() as f64 && backlog.rate <= most.max(3.0 / cycles_of(intervals));
+    let is_known = total.received >= FEWEST_PACKETS || asked <= 0.0;
+    let is_below = is_known && backlog.at_most(CARRIED) < most || empties && total.dropped_inside == 0;
     // A network that has delivered nothing has not shown that it carries anything.
     let has_delivered = total.received > 0 || asked <= 0.0;
     match !is_up && is_below && has_delivered {
         true => Verdict::Carried,
-        false => {
-            // Of a run that begins empty, half is judged.
-            let times = if demand.from_empty { 2 } else { 1 };
-            let cycles = deciding_cycles(backlog, most, cycles_of(intervals)).saturating_mul(times);
-            Verdict::Undecided { deciding_cycles: Some(cycles) }
-        }
+        false => undecided(Some(backlog)),
     }
 }
 
@@ -263,18 +302,61 @@ fn cause(intervals: &[Interval], packet_phits: u32, throttled: bool) -> Saturati
     }
 }
 
-/// \[cycles\] Measured time after which the growth of a backlog is likely to be known to lie above 0 or below `most`,
-/// estimated from a run of `cycles`; rounded up to two digits.
-fn deciding_cycles(backlog: Growth, most: f64, cycles: f64) -> u64 {
-    /// Bounds of the factor by which the measured time is to be longer.
-    const FACTOR: (f64, f64) = (2.0, 1000.0);
-    // The interval must not reach both 0 and `most`.
-    let distance = (most - backlog.rate).max(backlog.rate).max(most / 2.0);
-    let excess = (backlog.width(CARRIED) / distance).max(1.0);
-    // The error of a slope falls with the power 3/2 of the length, that of a mean change with its root.
-    let precision = if backlog.returns { excess.powf(2.0 / 3.0) } else { excess.powi(2) };
-    let factor = if backlog.returns { precision } else { precision.min(backlog.lengthening.max(2.0)) };
-    let needed = cycles * factor.clamp(FACTOR.0, FACTOR.1);
+/// \[cycles\] Judged time after which the growth of a backlog is likely to be known to lie above 0 or below `most`, from
+/// what `cycles` of it have shown. Where they have shown nothing, from what is known of chance: packets that begin and
+/// arrive independently of each other, of which `asked` x `latency` are on their way. `None` without an offered load.
+fn judged_cycles(backlog: Option<Growth>, most: f64, asked: f64, latency: f64, cycles: f64) -> Option<f64> {
+    /// Standard errors between a growth and what it must be distinguished from, if it is carried and if it is not.
+    const ERRORS: [f64; 2] = [3.3, 4.5];
+    /// \[packets\] In a network that carries them one at a time, and in any other.
+    const PACKETS: [f64; 2] = [100.0, 20_000.0];
+    /// Correlation times after which a level is seen to return to a line.
+    const RETURNS: f64 = 60.0;
+    /// Factor by which the time is longer at least.
+    const LONGER: f64 = 2.0;
+    if asked <= 0.0 {
+        return None;
+    }
+    let known = backlog.filter(|_| asked * cycles >= FEWEST_PACKETS as f64);
+    let rate = known.map_or(0.0, |growth| growth.rate);
+    // Per cycle, of the number that begins less the number that arrives.
+    let of_chance = 2.0 * asked;
+    let variance = known.filter(|growth| !growth.returns).map_or(of_chance, |growth| growth.error.powi(2) * cycles);
+    let by_change = |distance: f64, errors: f64| variance * (errors / distance).powi(2);
+    let is_alone = asked * latency < 0.5;
+    let least = PACKETS[usize::from(!is_alone)] / asked;
+    let suspicious = known.filter(|growth| growth.rate > 2.0 * growth.error && growth.rate > most);
+    let needed = match (suspicious, known) {
+        (Some(growth), _) if growth.returns => {
+            cycles * (ERRORS[1] * growth.error / growth.rate).powf(2.0 / 3.0) * LONGER
+        }
+        (Some(growth), _) => by_change(growth.rate, ERRORS[1]),
+        (None, _) if is_alone => 0.0,
+        (None, Some(growth)) if growth.returns => {
+            // The error of a slope falls with the power 3/2 of the length.
+            let excess = growth.width(CARRIED) / (most - rate).max(rate).max(most / 2.0);
+            cycles * excess.max(1.0).powf(2.0 / 3.0) * LONGER
+        }
+        (None, _) => {
+            let distance = (most - rate.abs()).max(most / 2.0);
+            let spread = ERRORS[0] * (asked * latency).sqrt() / distance;
+            // Neighbouring levels are independent if twice the latency lies between them.
+            let few = (spread * (24.0 * latency).sqrt()).powf(2.0 / 3.0);
+            let many = spread * (12.0 / INTERVALS as f64).sqrt();
+            let line = if few < 2.0 * latency * INTERVALS as f64 { few } else { many };
+            let seen = known.map_or(0.0, |growth| growth.lengthening * cycles);
+            by_change(distance, ERRORS[0]).min(line.max(RETURNS * latency).max(seen))
+        }
+    };
+    Some(needed.max(least).max(LONGER * cycles))
+}
+
+/// \[cycles\] Measured time of which `judged` cycles are judged, of a run that begins to measure `start` cycles after its
+/// own start; rounded up to two digits.
+fn measured_cycles(judged: f64, start: u64, demand: &Demand) -> u64 {
+    let settling = demand.unloaded.settles.saturating_sub(start) as f64;
+    // Of a run that begins empty, the later half is judged.
+    let needed = (settling + judged).max(if demand.from_empty { 2.0 * judged } else { 0.0 });
     let unit = 10_f64.powf((needed.log10().floor() - 1.0).max(0.0));
     ((needed / unit).ceil() * unit) as u64
 }
@@ -306,10 +388,12 @@ mod tests {
 
     /// Parts of 1000 cycles, from what is generated, received and under way in each, and its mean latency.
     fn intervals(rows: impl IntoIterator<Item = (u64, u64, u64)>) -> Vec<Interval> {
-        let mut in_flight = 1000;
+        let (mut in_flight, mut at) = (1000, 0);
         let interval = |(generated, received, latency)| {
             in_flight = in_flight + generated - received;
+            at += 1;
             Interval {
+                start: 1000 * (at - 1),
                 cycles: 1000,
                 counts: Counts { generated, injected: generated, received, ..Counts::default() },
                 latency_sum: u128::from(received * latency),
@@ -321,7 +405,7 @@ mod tests {
     }
 
     fn demand(packets_per_cycle: f64) -> Option<Demand> {
-        Some(Demand { packets_per_cycle, throttled: false, from_empty: false })
+        Some(Demand { packets_per_cycle, throttled: false, from_empty: false, unloaded: Unloaded::shared(0) })
     }
 
     /// `mean`, but for chance.
@@ -384,14 +468,14 @@ mod tests {
     fn what_fills_a_network_ends() {
         let filling = |at: u64| if at < 40 { 800 } else { 900 };
         let intervals = intervals((0..120).map(|at| (900, filling(at) + at % 3 - 1, 100)));
-        let from_empty = |from_empty| Some(Demand { packets_per_cycle: 0.9, throttled: false, from_empty });
+        let from_empty = |from_empty| Some(Demand { from_empty, ..demand(0.9).unwrap() });
         assert_eq!(verdict_of(&intervals, from_empty(true)), CARRIED);
         assert!(!matches!(verdict_of(&intervals, from_empty(false)), GROWING));
     }
 
     #[test]
     fn a_throttled_source_is_judged_by_what_it_was_asked_for() {
-        let demand = |packets_per_cycle| Some(Demand { packets_per_cycle, throttled: true, from_empty: false });
+        let demand = |load| demand(load).map(|demand| Demand { throttled: true, ..demand });
         let mut parts = intervals(steady(900, 120));
         let mut held_back = |phits: f64| {
             parts.iter_mut().for_each(|interval| interval.held_back_phits = Some(phits));
@@ -421,11 +505,44 @@ mod tests {
     fn too_little_is_undecided() {
         let few = intervals((0..3).map(|at| (900, 880, 100 * at)));
         let found = Steadiness::of(&few, 1, demand(0.9));
-        assert_eq!((found.verdict, found.drift), (Some(Verdict::Undecided { deciding_cycles: None }), None));
+        assert!(
+            matches!(found.verdict, Some(Verdict::Undecided { deciding_cycles: Some(_) })) && found.drift.is_none()
+        );
         assert_eq!((Steadiness::of(&few, 1, None).queue_growth, verdict_of(&few, None)), (None, None));
         let short = intervals((0..120).map(|at| (about(900, 1, at), about(895, 2, at), 100)));
         let found = verdict_of(&short, demand(0.9));
         let Some(Verdict::Undecided { deciding_cycles: Some(cycles) }) = found else { panic!("{found:?}") };
         assert!((240_000..120_000_000).contains(&cycles), "{cycles}");
+    }
+
+    #[test]
+    fn what_flies_is_no_backlog() {
+        // Nothing arrives in the first 60 000 cycles, and then all that began 60 000 cycles before.
+        let received = |at: u64| if at < 60 { 0 } else { about(900, 1, at - 60) };
+        let filling = intervals((0..120).map(|at| (about(900, 1, at), received(at), 60_000)));
+        let unloaded =
+            |settles| Some(Demand { unloaded: Unloaded { settles, ..Unloaded::shared(0) }, ..demand(0.9).unwrap() });
+        assert!(matches!(verdict_of(&filling[..100], unloaded(0)), Some(Verdict::Saturated(_))));
+        assert!(!matches!(verdict_of(&filling[..100], unloaded(60_000)), Some(Verdict::Saturated(_))));
+        let Some(Verdict::Undecided { deciding_cycles: Some(cycles) }) = verdict_of(&filling[..50], unloaded(60_000))
+        else {
+            panic!()
+        };
+        assert!(cycles > 60_000, "{cycles}");
+        let unlimited = Some(Demand { unloaded: Unloaded::unlimited(60_000), ..demand(0.9).unwrap() });
+        assert_eq!(verdict_of(&filling[..50], unlimited), CARRIED);
+    }
+
+    #[test]
+    fn the_deciding_time_follows_from_what_is_known() {
+        // A packet in 10^12 cycles: no doubling of 3000 cycles, but the time of a hundred packets.
+        let none = intervals((0..120).map(|_| (0, 0, 0)));
+        let seldom = Some(Demand { from_empty: true, ..demand(1e-12).unwrap() });
+        let Some(Verdict::Undecided { deciding_cycles: Some(cycles) }) = verdict_of(&none, seldom) else { panic!() };
+        assert!((100_000_000_000_000..1_000_000_000_000_000).contains(&cycles), "{cycles}");
+        // A backlog that grows, but for chance: the error falls with the root of the time.
+        let growth = Growth { rate: 0.03, error: 0.01, freedom: 19.0, returns: false, lengthening: 1.0 };
+        let judged = judged_cycles(Some(growth), 0.005, 1.0, 0.0, 1e6).unwrap();
+        assert!((2.0e6..2.5e6).contains(&judged), "4.5 / 3 times the precision: {judged}");
     }
 }

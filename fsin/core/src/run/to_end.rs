@@ -20,7 +20,7 @@ pub fn to_end(coupled: &mut Coupled<'_>, limit: Cycle, progress: &mut dyn FnMut(
         }
         phases += 1;
         if phases == 1 {
-            conductor.coupled.network().recorder_mut().begin();
+            conductor.coupled.network().begin_measuring();
             conductor.begin_crossings();
             start = conductor.clock();
         } else if std::mem::take(&mut measuring) {

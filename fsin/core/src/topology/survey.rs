@@ -2,7 +2,7 @@
 
 use trgen::NodeId;
 
-use super::flow::Flow;
+use super::capacity::{Capacities, Cut, cut, cut_capacity, cuts_between};
 use super::switched::Nics;
 use super::{Port, Switched, Topology};
 
@@ -27,8 +27,9 @@ pub struct Survey {
     /// switches, the minimum cut between the two halves of the endpoints.
     pub middle_links: usize,
     /// \[phits/node/cycle\] Upper bound of the uniform load that any routing could carry; `None` for a single node. It
-    /// is the least of four capacities: of all links together, of the links that cross the middle of the node numbers,
-    /// of those that cross the middle of a dimension, and of those that leave a subtree below the top.
+    /// is the least of these capacities: of all links together, and in each direction of the links that cross the middle
+    /// of the node numbers, of those that cross the middle of a dimension, of those between a subtree below the top and
+    /// the rest, of those between a switch and the others, and of each link that alone joins two parts.
     pub uniform_load_bound: Option<f64>,
 }
 
@@ -51,10 +52,16 @@ impl Survey {
         (self.links > 0).then(|| self.hops() as f64 / self.links as f64)
     }
 
-    /// Counts the properties. Time and memory are proportional to nodes times links, or to links in a vertex-transitive
-    /// network.
+    /// Counts the properties, with what links carry by their rates alone. Time and memory are proportional to nodes times
+    /// links, or to links in a vertex-transitive network.
     #[must_use]
     pub fn of(topology: &dyn Topology) -> Self {
+        Self::with(topology, &Capacities::of(topology))
+    }
+
+    /// The same with these capacities of links.
+    #[must_use]
+    pub fn with(topology: &dyn Topology, capacities: &Capacities) -> Self {
         let nodes = topology.nodes();
         let neighbours = links_of(topology);
         let links = neighbours.iter().map(Vec::len).sum();
@@ -76,15 +83,17 @@ impl Survey {
         let pairs = (starts * (ends - 1)) as f64;
         let distance_mean = (ends > 1).then(|| sum as f64 / pairs);
         if let Some(network) = topology.switched() {
-            return Self::of_switches(network, &neighbours, diameter, distance_mean);
+            return Self::of_switches(network, &neighbours, capacities, diameter, distance_mean);
         }
         let half = nodes / 2;
         let middle_links = neighbours[..half].iter().flatten().filter(|&&neighbour| neighbour >= half).count();
         let uniform_load_bound = distance_mean.map(|mean| {
-            let all = links as f64 / (nodes as f64 * mean);
-            let middles =
-                middles(topology, &neighbours).into_iter().map(|(part, cut)| cut_capacity(cut as f64, part, nodes));
-            middles.fold(all.min(cut_capacity(middle_links as f64, half, nodes)), f64::min)
+            let all = capacities.total() / (nodes as f64 * mean);
+            let of_cut = |Cut { is_lower, upwards, downwards, .. }| {
+                let part = is_lower.iter().filter(|&&is_lower| is_lower).count();
+                cut_capacity(f64::min(upwards, downwards), part, nodes)
+            };
+            cuts_between(topology, capacities).map(of_cut).fold(all, f64::min)
         });
         Self {
             nodes,
@@ -102,7 +111,13 @@ impl Survey {
 
 impl Survey {
     /// The properties of a network of switches.
-    fn of_switches(network: &Switched, neighbours: &[Vec<usize>], diameter: u32, distance_mean: Option<f64>) -> Self {
+    fn of_switches(
+        network: &Switched,
+        neighbours: &[Vec<usize>],
+        capacities: &Capacities,
+        diameter: u32,
+        distance_mean: Option<f64>,
+    ) -> Self {
         let nodes = network.endpoints();
         let links: usize = neighbours.iter().map(Vec::len).sum();
         let degrees = || neighbours[nodes..].iter().map(Vec::len);
@@ -110,19 +125,7 @@ impl Survey {
         let alike: Vec<Vec<(usize, u64)>> =
             neighbours.iter().map(|list| list.iter().map(|&there| (there, 1)).collect()).collect();
         let middle_links = if half == 0 { 0 } else { cut(&alike, half, nodes) as usize };
-        let uniform_load_bound = distance_mean.map(|mean| {
-            // Every packet takes the link of its source, that of its destination, and links between switches.
-            let arcs = arcs_of(network, neighbours);
-            let between = arcs[nodes..].iter().flatten().filter(|(there, _)| *there >= nodes).map(|arc| arc.1).sum();
-            let all = if mean > 2.0 { in_links(between) / (nodes as f64 * (mean - 2.0)) } else { f64::INFINITY };
-            let subtree = network.top_subtrees().filter(|&count| count > 1).map_or(half, |count| nodes / count);
-            let of_cut = |part| cut_capacity(in_links(cut(&arcs, part, nodes)), part, nodes);
-            let leaving = if subtree == half { f64::INFINITY } else { of_cut(subtree) };
-            // An endpoint sends and receives on one link.
-            let ends = arcs.iter().enumerate().flat_map(|(here, list)| list.iter().map(move |arc| (here, arc)));
-            let own = ends.filter(|&(here, arc)| here < nodes || arc.0 < nodes).map(|(_, arc)| arc.1).min();
-            all.min(of_cut(half)).min(leaving).min(own.map_or(1.0, in_links))
-        });
+        let uniform_load_bound = distance_mean.map(|mean| capacities.uniform_load(nodes, mean, network.top_subtrees()));
         Self {
             nodes,
             switches: neighbours.len() - nodes,
@@ -137,12 +140,6 @@ impl Survey {
     }
 }
 
-/// \[phits/node/cycle\] Uniform load that `links` links can carry in one direction, from `part` of the N nodes to the
-/// others. Each of the `part` nodes sends the share (N - part) / (N - 1) of its packets across.
-fn cut_capacity(links: f64, part: usize, nodes: usize) -> f64 {
-    links * (nodes - 1) as f64 / (part as f64 * (nodes - part) as f64)
-}
-
 /// The adjacency list of the outgoing links of each node, switches after endpoints.
 #[must_use]
 pub fn links_of(topology: &dyn Topology) -> Vec<Vec<usize>> {
@@ -151,126 +148,6 @@ pub fn links_of(topology: &dyn Topology) -> Vec<Vec<usize>> {
         ports.filter_map(|port| topology.neighbour(NodeId::at(node), port)).map(NodeId::index).collect()
     };
     (0..topology.nodes()).map(neighbours).collect()
-}
-
-/// Parts of a capacity that a link of full rate has: a multiple of all numbers up to 12, so that the usual ratios of
-/// rates are exact. Others are rounded up, by less than 2 in 100 000 of a link.
-const PARTS: u64 = 55_440;
-
-/// By node: the other ends of its outgoing links, in the order of [`links_of`], with their capacities in [`PARTS`] of
-/// that of the fastest.
-fn arcs_of(network: &Switched, neighbours: &[Vec<usize>]) -> Vec<Vec<(usize, u64)>> {
-    let share = network.shares();
-    let arcs = |(node, list): (usize, &Vec<usize>)| {
-        let ports = (0..network.fabric().ports()).map(|port| Port(port as u8));
-        let present = ports.filter(|&port| network.neighbour(NodeId::at(node), port).is_some());
-        let capacity = |port| {
-            let (rate, fastest) = share(NodeId::at(node), port);
-            (u128::from(rate) * u128::from(PARTS)).div_ceil(fastest.into()) as u64
-        };
-        list.iter().copied().zip(present.map(capacity)).collect()
-    };
-    neighbours.iter().enumerate().map(arcs).collect()
-}
-
-/// \[links\] A capacity in links of the fastest rate.
-fn in_links(parts: u64) -> f64 {
-    parts as f64 / PARTS as f64
-}
-
-/// \[links\] The capacity of all links of a topology, in links of the fastest rate.
-#[must_use]
-pub fn capacity(topology: &dyn Topology) -> f64 {
-    let neighbours = links_of(topology);
-    match topology.switched() {
-        Some(network) => in_links(arcs_of(network, &neighbours).iter().flatten().map(|arc| arc.1).sum()),
-        None => neighbours.iter().map(Vec::len).sum::<usize>() as f64,
-    }
-}
-
-/// A bipartition of the nodes, and the links between the parts.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Cut {
-    /// By endpoint: true for the lower part.
-    pub is_lower: Vec<bool>,
-    /// \[links\] Capacity from the lower part to the upper part in links of the fastest rate; in a network of switches,
-    /// that of the minimum cut.
-    pub upwards: f64,
-    /// \[links\] The same from the upper part to the lower part.
-    pub downwards: f64,
-}
-
-/// Maximum number of endpoints and switches for which paths are counted.
-const MOST_SWITCHED: usize = 4096;
-
-/// The cuts through the middle of the node numbers and, in direct networks, of each dimension; none for networks of
-/// switches in which counting would take long.
-#[must_use]
-pub fn cuts(topology: &dyn Topology) -> Vec<Cut> {
-    let neighbours = links_of(topology);
-    let ends = topology.endpoints();
-    let half = ends / 2;
-    if half == 0 {
-        return Vec::new();
-    }
-    if let Some(network) = topology.switched() {
-        if neighbours.len() > MOST_SWITCHED {
-            return Vec::new();
-        }
-        let arcs = arcs_of(network, &neighbours);
-        let mut backwards = vec![Vec::new(); arcs.len()];
-        for (here, list) in arcs.iter().enumerate() {
-            list.iter().for_each(|&(there, capacity)| backwards[there].push((here, capacity)));
-        }
-        let is_lower = (0..ends).map(|node| node < half).collect();
-        let [upwards, downwards] = [&arcs, &backwards].map(|arcs| in_links(cut(arcs, half, ends)));
-        return vec![Cut { is_lower, upwards, downwards }];
-    }
-    let parted = |is_lower: Vec<bool>| {
-        let crossing = |from: bool| {
-            let links = neighbours.iter().enumerate().filter(|&(here, _)| is_lower[here] == from);
-            links.flat_map(|(_, list)| list).filter(|&&there| is_lower[there] != from).count() as f64
-        };
-        Cut { upwards: crossing(true), downwards: crossing(false), is_lower }
-    };
-    let (mut all, mut stride) = (vec![parted((0..ends).map(|node| node < half).collect())], 1);
-    for size in topology.geometry().sizes().iter().map(|&size| size as usize) {
-        if size > 1 {
-            all.push(parted((0..ends).map(|node| node / stride % size < size / 2).collect()));
-        }
-        stride *= size;
-    }
-    all
-}
-
-/// By dimension of more than one node: the nodes of its lower half, and the links that lead to the upper half.
-fn middles(topology: &dyn Topology, neighbours: &[Vec<usize>]) -> Vec<(usize, usize)> {
-    let (mut middles, mut stride) = (Vec::new(), 1);
-    for size in topology.geometry().sizes().iter().map(|&size| size as usize) {
-        let is_lower = |node: usize| node / stride % size < size / 2;
-        if size > 1 {
-            let leaving = |node: usize| neighbours[node].iter().filter(|&&there| !is_lower(there)).count();
-            let links = (0..neighbours.len()).filter(|&node| is_lower(node)).map(leaving).sum();
-            middles.push((neighbours.len() / size * (size / 2), links));
-        }
-        stride *= size;
-    }
-    middles
-}
-
-/// Capacity of the minimum cut between endpoints below `half` and the others, which equals the maximum flow between
-/// them.
-fn cut(arcs: &[Vec<(usize, u64)>], half: usize, endpoints: usize) -> u64 {
-    let (source, sink) = (arcs.len(), arcs.len() + 1);
-    let mut flow = Flow::new(arcs.len() + 2);
-    for (here, list) in arcs.iter().enumerate() {
-        list.iter().for_each(|&(there, capacity)| flow.add(here, there, capacity));
-    }
-    for endpoint in 0..endpoints {
-        let (from, to) = if endpoint < half { (source, endpoint) } else { (endpoint, sink) };
-        flow.add(from, to, u64::MAX >> 32);
-    }
-    flow.max_flow(source, sink)
 }
 
 /// \[hops\] By node: its distance from `start`, found breadth first.

@@ -8,15 +8,15 @@ use fsin_core::couple::{Failure, PacketLog};
 use fsin_core::network::Network;
 use fsin_core::run::Progress;
 use fsin_core::watch::{Glimpse, Watch};
-use sha2::{Digest, Sha256};
 use trgen::Cycle;
 use trgen::phrase::{Notation, Plain};
 use trgen::trace::timeline::Span;
 
+use crate::carried::Carried;
 use crate::details::MessageTime;
 use crate::execute::{Observers, execute_over, network};
 use crate::ideal::execute_ideal;
-use crate::inputs::{Inputs, hex};
+use crate::inputs::Inputs;
 use crate::memory;
 use crate::resolve::Experiment;
 use crate::result::{Costs, InputFile, Manifest, RunResult, SCHEMA, of_hosts, of_network};
@@ -200,14 +200,16 @@ impl Experiment {
 
 /// The account of a run whose caller keeps none, from now on.
 fn own_account(experiment: &Experiment) -> Account<'static> {
-    let inputs = Inputs::default().of(experiment).into_iter().map(InputFile::from).collect();
+    let mut read = Inputs::default();
+    let inputs = read.of(experiment).into_iter().map(InputFile::from).collect();
+    let experiment_sha256 = Some(Carried::sha256(&mut read, experiment));
     let start = Instant::now();
     Box::new(move |experiment| {
         let wall_seconds = start.elapsed().as_secs_f64();
         let manifest = Manifest {
             version: Some(env!("CARGO_PKG_VERSION").to_owned()),
             schema: Some(SCHEMA),
-            experiment_sha256: Some(hex(&Sha256::digest(experiment.to_toml().as_bytes()))),
+            experiment_sha256,
             seeds: vec![experiment.seed],
             inputs,
             ..Manifest::default()

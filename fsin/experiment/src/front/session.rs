@@ -307,7 +307,7 @@ impl Session {
                 (self.now, self.entry) = (self.now.max(self.clock.end(at - 1)), at);
                 self.lose(&dropped);
             }
-            let idle = self.network.in_flight() == 0 && self.outbox.is_empty() && self.waiting.is_empty();
+            let idle = self.network.is_idle() && self.outbox.is_empty() && self.waiting.is_empty();
             if !self.events.is_empty() || at >= end || (idle && until == FOREVER) {
                 break;
             }

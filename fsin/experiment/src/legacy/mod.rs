@@ -14,9 +14,10 @@ use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 
-use super::keys::{Kind, keys};
+use super::keys::{Kind, key, keys};
+use super::together;
 use fsin_models::vct::routing::Routing;
-use traffic::{Run, is_original};
+use traffic::{Run, is_original, of_distances};
 pub use words::glossary;
 use words::{IDLE, Meaning, Takes, choose, meaning};
 
@@ -106,53 +107,93 @@ fn number(known: &Known) -> Result<f64, SpecError> {
 /// Translates words and their values; a later one overrides an earlier one of the same meaning.
 ///
 /// # Errors
-/// An unknown word or value, by its name, with the nearest known ones, and by its line.
+/// Every unknown word or value, by its name, with the nearest known ones, and by its line, all in one error.
 pub fn translate(words: &[Word]) -> Result<Translation, SpecError> {
     let mut all: Vec<Known> = Vec::with_capacity(words.len());
+    let mut refused = Vec::new();
     for word in words {
         let here = |refusal: SpecError| refusal.within(word.place());
-        let meaning = meaning(&word.name).map_err(here)?;
+        let meaning = match meaning(&word.name) {
+            Ok(meaning) => meaning,
+            Err(refusal) => {
+                refused.push(here(refusal));
+                continue;
+            }
+        };
         if word.value.is_empty() {
-            let refusal = SpecError::new(
+            refused.push(here(SpecError::new(
                 ErrorKind::Malformed,
                 format!("`{}` has no value", word.name),
                 "write one behind the =, or leave it out",
-            );
-            return Err(here(refusal));
+            )));
+            continue;
         }
         // The last use of a word counts.
         all.retain(|known| known.name() != meaning.name());
         all.push(Known { word: word.clone(), meaning });
     }
-    let run = Run::of(&all)?;
-    let mut new = Translation { original: true, ..Translation::default() };
-    // An ideal network has no router, so there are no defaults to report.
-    let ideal = last(&all, "network").is_some_and(|known| known.word.value.starts_with("ideal"));
-    if !ideal {
-        new.usual(&all);
+    match Translation::of(&all, &mut refused) {
+        Some(new) if refused.is_empty() => Ok(new),
+        _ => Err(together(refused)),
     }
-    if !ideal || last(&all, "topo").is_some() {
-        new.network(&all)?;
+}
+
+impl Translation {
+    /// The translation of words; what cannot be taken is added to `refused`. `None` if the kind of run is not known.
+    fn of(all: &[Known], refused: &mut Vec<SpecError>) -> Option<Self> {
+        let mut keep = |outcome: Result<(), SpecError>| {
+            let refusal = outcome.err();
+            let is_new = |refusal: &SpecError| refused.iter().all(|other| other.to_string() != refusal.to_string());
+            let is_taken = refusal.is_none();
+            refused.extend(refusal.filter(is_new));
+            is_taken
+        };
+        let run = match Run::of(all) {
+            Ok(run) => run,
+            Err(refusal) => {
+                keep(Err(refusal));
+                return None;
+            }
+        };
+        let mut new = Self { original: true, ..Self::default() };
+        // An ideal network has no router, so there are no defaults to report.
+        let ideal = last(all, "network").is_some_and(|known| known.word.value.starts_with("ideal"));
+        if !ideal {
+            new.usual(all);
+        }
+        let has_network = (ideal && last(all, "topo").is_none()) || keep(new.network(all));
+        if has_network && last(all, "rmode").is_none() {
+            keep(new.routing(all));
+        }
+        for known in all.iter().filter(|known| has_network || known.name() != "rmode") {
+            new.present = Some(known.word.clone());
+            new.original = is_original(known);
+            keep(new.translate_one(known, all, run));
+        }
+        new.original = true;
+        if has_network {
+            keep(new.injectors(all));
+            keep(new.without_choice());
+            keep(new.control(all));
+            keep(new.traffic(all, run));
+        }
+        if !ideal {
+            new.unknown_defaults();
+        }
+        new.note_idle_words(all);
+        new.settings.sort_by_key(|(name, _)| keys().iter().position(|key| key.name == *name));
+        Some(new)
     }
-    if last(&all, "rmode").is_none() {
-        new.routing(&all)?;
-    }
-    for known in &all {
-        new.present = Some(known.word.clone());
-        new.original = is_original(known);
-        new.translate_one(known, &all, run)?;
-    }
-    new.original = true;
-    new.injectors(&all)?;
-    new.without_choice()?;
-    new.control(&all)?;
-    new.traffic(&all, run)?;
-    if !ideal {
-        new.unknown_defaults();
-    }
-    new.note_idle_words(&all);
-    new.settings.sort_by_key(|(name, _)| keys().iter().position(|key| key.name == *name));
-    Ok(new)
+}
+
+/// True if a key takes a whole number, and a value is none.
+fn is_no_integer(name: &str, value: &str) -> bool {
+    key(name).is_some_and(|key| key.kind == Kind::Integer) && value.parse::<i64>().is_err()
+}
+
+/// True for the values of `routing` in networks with routings of their own.
+pub(super) fn tree_word(value: &str) -> bool {
+    matches!(value, "adaptive" | "static")
 }
 
 /// A value in the syntax of this program: the arguments of `cburst_8`, if the value of the key has arguments, become
@@ -179,7 +220,11 @@ impl Translation {
         match known.meaning {
             Meaning::Original(entry) => match (entry.name, entry.takes) {
                 ("rmode", _) => return self.routing(all),
-                ("tpattern", _) => return self.pattern(known, run),
+                // Trees and indirect cubes have it in place of request modes.
+                ("routing", _) if self.has_own_routings() && tree_word(value) => return Ok(()),
+                // The distances of a pattern are in the file of the trace.
+                ("tracefile", _) if of_distances(all).is_some() => return Ok(()),
+                ("tpattern", _) => return self.pattern(known, all, run),
                 ("placement", _) => return self.placement(known, run),
                 // The word has no effect, whatever its value: a file of the original holds words for all kinds of runs.
                 (_, Takes::Same(key) | Takes::Choice(key, _)) if !run.knows(key, true) => {
@@ -192,6 +237,12 @@ impl Translation {
                     self.set(key, format!("{value}Mb/s"))
                 }
                 ("plength", _) => self.packet(known, run),
+                (_, Takes::Same(name)) if is_no_integer(name, value) => {
+                    let what = format!("`{}={value}` is no whole number", known.word.name);
+                    let remedy =
+                        format!("write one number behind {}=: what others mean there is not known", known.word.name);
+                    return Err(located(known, &SpecError::new(ErrorKind::Malformed, what, remedy)));
+                }
                 (_, Takes::Same(key)) => self.set(key, value.clone()),
                 ("trace_cpu_units", _) if value.parse::<f64>().is_ok() => {
                     let what =

@@ -4,7 +4,7 @@ use trgen::catalog::{ErrorKind, SpecError, suggestion};
 use trgen::phrase;
 
 use super::words::Choices;
-use super::{Known, Translation, Word, last, located};
+use super::{Known, Translation, Word, last, located, tree_word};
 
 /// The original's default topology.
 pub(super) const USUAL: &str = "torus_4_4";
@@ -208,6 +208,18 @@ impl Translation {
                 ));
             }
         }
+        // Trees and indirect cubes have `routing=adaptive` or `static`, and then no request mode.
+        let word = last(words, "routing").filter(|known| family.is_some() && tree_word(&known.word.value));
+        if let Some(&Known { word: Word { ref name, ref value, .. }, .. }) = word {
+            self.present = word.map(|known| known.word.clone());
+            self.mode(name, value, modes)
+                .map_err(|refusal| word.map_or(refusal.clone(), |known| located(known, &refusal)))?;
+            if let Some(other) = rmode.filter(|known| self.contradicts(&known.word.value, modes)) {
+                let what = format!("{}={}: without effect: {name}={value}", other.word.name, other.word.value);
+                self.notes.push((None, what.into()));
+            }
+            return Ok(());
+        }
         match rmode {
             Some(known) => {
                 self.present = Some(known.word.clone());
@@ -220,6 +232,19 @@ impl Translation {
             }
             None => Ok(()),
         }
+    }
+
+    /// True if a request mode is not the routing that is set.
+    fn contradicts(&self, mode: &str, modes: Choices) -> bool {
+        let name = mode.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        let meant = modes.iter().find(|(known, _)| *known == name).map(|(_, routing)| *routing);
+        meant.is_none() || meant != self.value("routing")
+    }
+
+    /// True if the network has routings of its own in place of request modes.
+    pub(super) fn has_own_routings(&self) -> bool {
+        let spec = self.value("topology").unwrap_or("").split(':').next().unwrap_or("");
+        FAMILIES.iter().any(|(family, ..)| spec.ends_with(family))
     }
 
     /// Sets the routing from a value such as `smart3`: a request mode and a number of channels.

@@ -112,7 +112,7 @@ impl Translation {
     }
 
     /// Translates a pattern and its arguments, such as `hotspot_0.1_0`.
-    pub(super) fn pattern(&mut self, known: &Known, run: Run) -> Result<(), SpecError> {
+    pub(super) fn pattern(&mut self, known: &Known, words: &[Known], run: Run) -> Result<(), SpecError> {
         let value = known.word.value.as_str();
         if value == "trace" {
             // With a trace it duplicates `tracefile`.
@@ -128,6 +128,10 @@ impl Translation {
         };
         let spec = match arguments {
             None if ours == "hotspot" => HOTSPOT.to_owned(),
+            None if of_distances(words).is_some() => {
+                let file = last(words, "tracefile").map_or("", |known| &known.word.value);
+                format!("{ours}({file})")
+            }
             None => ours.to_owned(),
             Some(rest) => format!("{ours}({})", rest.replace('_', ",")),
         };
@@ -265,19 +269,20 @@ impl Translation {
             (Some(known), None) => return Err(located(known, &alone("trigger_rate", "triggered=1"))),
             (None, Some(known)) => return Err(located(known, &alone("triggered", "trigger_rate=0.5"))),
         };
-        let (chance, packets) = (probability(rate)?, whole(triggered)?);
-        if chance == 0.0 || packets == 0 {
+        let chance = probability(rate)?;
+        let (least, most) = range(triggered)?;
+        if chance == 0.0 || most == 0 {
             return Ok(());
         }
         if matches!(run, Run::Application | Run::Shots) {
             idle.extend([rate.word.clone(), triggered.word.clone()]);
             return Ok(());
         }
-        let others = 1.0 - chance * packets as f64;
+        let others = 1.0 - chance * (least + most) as f64 / 2.0;
         if others <= 0.0 {
             let what = format!(
-                "`{}={}` with triggered={packets}: every packet triggers another, without end",
-                rate.word.name, rate.word.value
+                "`{}={}` with triggered={}: every packet triggers another, without end",
+                rate.word.name, rate.word.value, triggered.word.value
             );
             return Err(located(
                 rate,
@@ -285,8 +290,10 @@ impl Translation {
             ));
         }
         self.present = Some(rate.word.clone());
+        let packets = if least == most { most.to_string() } else { format!("{least},{most}") };
         self.set("temporal", format!("reactive({chance},{packets})"));
-        let count = if packets == 1 { "" } else { "; `triggered` is read as exactly so many, not as a maximum" };
+        let count =
+            if least == most && most > 1 { "; `triggered` is read as exactly so many, not as a maximum" } else { "" };
         let load: Option<f64> = self.value("load").and_then(|load| load.parse().ok());
         if let Some(load) = load {
             // Rounded to nine places, to remove the binary noise of divisions such as 0.1 / 0.9.
@@ -401,6 +408,12 @@ impl Translation {
     }
 }
 
+/// The pattern whose distances the word `tracefile` names: the original has no other word for that file.
+pub(super) fn of_distances(words: &[Known]) -> Option<&Known> {
+    let pattern = last(words, "tpattern").filter(|known| matches!(&*known.word.value, "population" | "histogram"));
+    pattern.filter(|_| last(words, "tracefile").is_some())
+}
+
 /// The error of a word that has no meaning without another one.
 fn alone(word: &str, other: &str) -> SpecError {
     let name = other.split('=').next().unwrap_or("");
@@ -416,6 +429,23 @@ fn whole(known: &Known) -> Result<u64, SpecError> {
     known.word.value.parse().map_err(|_| {
         let what = format!("`{}` takes a whole number, not `{}`", known.word.name, known.word.value);
         located(known, &SpecError::new(ErrorKind::Malformed, what, format!("write {}=0 for none", known.word.name)))
+    })
+}
+
+/// The least and the greatest number after a word: one whole number, or two such as 1_2.
+fn range(known: &Known) -> Result<(u64, u64), SpecError> {
+    let Some((least, most)) = known.word.value.split_once('_') else {
+        let number = whole(known)?;
+        return Ok((number, number));
+    };
+    let both = least.parse().ok().zip(most.parse().ok()).filter(|(least, most)| least <= most);
+    both.ok_or_else(|| {
+        let Word { name, value, .. } = &known.word;
+        let what = format!("`{name}={value}` is no range of whole numbers");
+        located(
+            known,
+            &SpecError::new(ErrorKind::Malformed, what, format!("write {name}=1_2, the smaller number first")),
+        )
     })
 }
 

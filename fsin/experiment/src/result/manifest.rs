@@ -28,8 +28,6 @@ pub struct Manifest {
     pub start: Option<String>,
     /// When it ended, in UTC.
     pub end: Option<String>,
-    /// Name of the machine.
-    pub host: Option<String>,
     /// \[s\] Processor time of all threads.
     pub cpu_seconds: Option<f64>,
     /// \[bytes\] Most memory that the process held.

@@ -32,9 +32,9 @@ pub use of_guests::of_guests;
 pub use of_hosts::of_hosts;
 pub use of_network::of_network;
 pub use rows::{
-    Batch, BufferRow, ClassRow, CollectiveRow, CompletionBounds, Device, FailureKind, FailureReport, GuestRow, HostTask, JobRow, MachineRow,
-    MarkRow, ModelFigure, PhaseRow, PortRow, RankRow, ReplayedTask, RunningDigest, SentRow, ShotRow, TaskRow, WaitRow,
-    WarningKind,
+    Batch, BufferRow, ClassRow, CollectiveRow, CompletionBounds, Device, FailureKind, FailureReport, GuestRow,
+    HostTask, JobRow, MachineRow, MarkRow, ModelFigure, PhaseRow, PortRow, RankRow, ReplayedTask, RunningDigest,
+    SentRow, ShotRow, TaskRow, WaitRow, WarningKind,
 };
 pub use schema::{Part, parts, schema};
 pub use settings::typed;

@@ -9,11 +9,13 @@ use super::manifest::Manifest;
 use super::of_collectives::ns;
 use super::of_details::details;
 use super::of_jobs::jobs;
-use super::rows::{Batch, BufferRow, ClassRow, CompletionBounds, FailureKind, FailureReport, PhaseRow, ReplayedTask, ShotRow, TaskRow};
+use super::rows::{
+    Batch, BufferRow, ClassRow, CompletionBounds, FailureKind, FailureReport, PhaseRow, ReplayedTask, ShotRow, TaskRow,
+};
 use super::settings::settings;
 use super::table::{
-    self, OF_CLASSES, OF_COLLECTIVES, OF_DEAD_LINKS, OF_FAILURES, OF_FLOWS, OF_HISTOGRAM, OF_JOBS, OF_LINKS, OF_MESSAGES, OF_NODES,
-    OF_ROUNDS, RunResult,
+    self, OF_CLASSES, OF_COLLECTIVES, OF_DEAD_LINKS, OF_FAILURES, OF_FLOWS, OF_HISTOGRAM, OF_JOBS, OF_LINKS,
+    OF_MESSAGES, OF_NODES, OF_ROUNDS, RunResult,
 };
 use super::{Costs, SCHEMA};
 use fsin_core::couple;
@@ -353,6 +355,8 @@ pub(super) fn bounds(result: &mut RunResult, bounds: Option<&Bounds>) {
         bisection: cycles(&bounds.bisection),
         links: cycles(&bounds.links),
         critical_path: cycles(&bounds.critical_path),
+        sequence: cycles(&bounds.sequence),
+        fullest_link: cycles(&bounds.fullest_link),
         computing: cycles(&bounds.computing),
     });
 }

@@ -18,8 +18,8 @@ use super::manifest::Manifest;
 use super::of_collectives::CollectiveTimes;
 use super::of_details::{FlowRow, LatencyBin, MessageClass, NodeRow};
 use super::rows::{
-    Batch, BufferRow, ClassRow, CompletionBounds, FailureReport, GuestRow, JobRow, MachineRow, ModelFigure, PhaseRow, PortRow, RankRow,
-    RunningDigest, ShotRow, TaskRow, WarningKind,
+    Batch, BufferRow, ClassRow, CompletionBounds, FailureReport, GuestRow, JobRow, MachineRow, ModelFigure, PhaseRow,
+    PortRow, RankRow, RunningDigest, ShotRow, TaskRow, WarningKind,
 };
 use super::serial::Written;
 
@@ -145,7 +145,7 @@ figures! {
     PacketsInjected = packets_injected: Option<u64>, ["packets"] "that entered the source buffers in the whole run";
     PacketsReceived = packets_received: Option<u64>, ["packets"] "received in the whole run";
     PacketsDropped = packets_dropped: Option<u64>, ["packets"] "dropped in the whole run";
-    PacketsInFlight = packets_in_flight: Option<u64>, ["packets"] "still in the network at the end";
+    PacketsInFlight = packets_in_flight: Option<u64>, ["packets"] "generated and neither received nor dropped at the end";
     PacketHops = packet_hops: Option<u64>, ["packets x links"] "links that headers crossed in the whole run";
     SilentNodes = silent_nodes: Option<u64>, ["nodes"] "that never send under this pattern";
     FairnessMin = fairness_min: Option<f64>, [] "packets received from the least served source, as a share of the mean";

@@ -51,7 +51,8 @@ fn read(folder: &Path, check: bool) -> Result<(Plan, Collected), StoreError> {
     let text = fs::read(&result).map_err(|error| wrong(&error))?;
     let found = parsed(&text).map_err(|error| wrong(&error))?;
     let experiment = fs::read_to_string(folder.join("experiment.toml")).map_err(|error| wrong(&error))?;
-    let point = Point { id: "run".to_owned(), values: Vec::new(), experiment };
+    let place = folder.join("experiment.toml");
+    let point = Point { id: "run".to_owned(), values: Vec::new(), experiment, place };
     let row = Row { index: 0, result: found.reproducible() };
     Ok((Plan::of_one(point), Collected { rows: vec![row], ..Collected::default() }))
 }

@@ -1,7 +1,7 @@
 //! The points of a sweep, each a complete experiment.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use trgen::catalog::{ErrorKind, SpecError};
@@ -10,6 +10,7 @@ use trgen::phrase::Notation;
 
 use super::grid::Grid;
 use super::sums::sha256;
+use crate::carried::{Carried, reworded};
 use crate::models::Networks;
 use crate::models::load_unit_of_files;
 use crate::{CHECKED, Experiment, Inputs, Key, Origin, Settings, SettingsError, read_text};
@@ -33,8 +34,11 @@ pub struct Point {
     pub id: String,
     /// By axis: the point's value.
     pub values: Vec<String>,
-    /// The complete experiment, as a file that runs it.
+    /// The complete experiment, as a file that runs it. Of a stored plan, paths in it are relative to the folder of results.
     pub experiment: String,
+    /// Where paths of the experiment are relative to: a file in the folder of results.
+    #[serde(skip)]
+    pub place: PathBuf,
 }
 
 /// A sweep as it was planned.
@@ -106,7 +110,7 @@ impl Plan {
                     if let Some(other) = known.insert(id.clone(), index) {
                         return Err(no_effect(grid, other, index));
                     }
-                    points.push(Point { id, values, experiment: experiment.to_toml() });
+                    points.push(Point { id, values, experiment: experiment.to_toml(), place: PathBuf::new() });
                 }
                 Err(error) if !leave_out || (index + 1 == grid.len() && points.is_empty()) => {
                     let SettingsError { error, origin } = error;
@@ -144,6 +148,28 @@ impl Plan {
         let origin = |key: &'static Key| Some((key, grid.origin(key.name)?));
         let without_effect = without_effect.unwrap_or_default().into_iter().filter_map(origin).collect();
         Ok(Self { sha256: plan.checksum(), without_effect, ..plan })
+    }
+
+    /// Names the input files of all points as they are kept with the results, and returns them.
+    pub fn carry(&mut self) -> Carried {
+        let (mut carried, mut inputs) = (Carried::default(), Inputs::default());
+        for point in &mut self.points {
+            point.experiment = carried.text(&mut inputs, &point.experiment);
+        }
+        for (at, axis) in self.axes.iter_mut().enumerate() {
+            let named = |value: &mut String| *value = carried.value(&axis.key, value);
+            axis.values.iter_mut().for_each(named);
+            self.points.iter_mut().filter_map(|point| point.values.get_mut(at)).for_each(named);
+        }
+        self.sha256 = self.checksum();
+        carried
+    }
+
+    /// The plan in the folder of results `root`.
+    #[must_use]
+    pub(super) fn placed(mut self, root: &Path) -> Self {
+        self.points.iter_mut().for_each(|point| point.place = root.join("experiment.toml"));
+        self
     }
 
     /// SHA-256 of the plan without its checksum.
@@ -248,8 +274,18 @@ impl Point {
     /// As [`resolve`](Self::resolve).
     pub fn resolve_among(&self, networks: &mut Networks) -> Result<Experiment, SettingsError> {
         let mut settings = Settings::default();
-        read_text(Path::new("experiment.toml"), &self.experiment, &mut settings)?;
+        let place = if self.place.as_os_str().is_empty() { Path::new("experiment.toml") } else { &self.place };
+        read_text(place, &self.experiment, &mut settings)?;
         Experiment::resolve_among(settings, networks)
+    }
+
+    /// The experiment as a file in the folder of the point, two folders below that of the sweep.
+    #[must_use]
+    pub fn file(&self) -> String {
+        reworded(
+            &self.experiment,
+            |_, path| if path.is_relative() { Path::new("../..").join(path) } else { path.to_owned() },
+        )
     }
 
     /// True if the input files of the experiment still have the contents of the time of planning.

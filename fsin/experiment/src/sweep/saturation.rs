@@ -122,6 +122,9 @@ pub struct SeedSearch {
     /// \[phits/node/cycle\] The smallest and the largest load for which the longest permitted run was too short.
     #[serde(rename = "undecided_loads")]
     pub undecided: Option<(f64, f64)>,
+    /// False if the network carries any load, and none was tried.
+    #[serde(default = "limited")]
+    pub has_limit: bool,
     /// \[phits/node/cycle\] The proven bound of the load; `None` if none is known.
     #[serde(rename = "load_bound_phits_per_node_cycle")]
     pub bound: Option<f64>,
@@ -138,6 +141,11 @@ pub struct SeedSearch {
     pub experiment: String,
     /// Figures of each tried load, by load.
     pub probes: Vec<Map<String, Value>>,
+}
+
+/// What older files say of every network.
+const fn limited() -> bool {
+    true
 }
 
 /// The searches of one combination of settings, which differ only in their seeds.
@@ -212,6 +220,7 @@ impl Search {
         match self.load {
             _ if self.seeds.iter().any(|seed| seed.failure.is_some()) => "failed".to_owned(),
             _ if !self.is_complete() => "incomplete".to_owned(),
+            _ if !self.seeds.is_empty() && self.seeds.iter().all(|seed| !seed.has_limit) => "no limit".to_owned(),
             Some(load) => format!("{load:.4}"),
             None if none == self.seeds.len() && self.low == Some(most) => format!("above {most}"),
             None if none == self.seeds.len() => format!("above {}", self.low.unwrap_or(0.0)),
@@ -333,6 +342,7 @@ mod tests {
             low: load.map_or(0.8, |load| load - 0.1),
             high: load.map(|load| load + 0.1),
             undecided: None,
+            has_limit: true,
             bound: None,
             bound_by: None,
             peak: Some(0.5),

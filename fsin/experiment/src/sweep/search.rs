@@ -143,6 +143,8 @@ pub struct Searched {
     pub probes: Vec<Tried>,
     /// The load at which a run failed, and why; `None` if none failed.
     pub failure: Option<(f64, String)>,
+    /// False if the network has no limit: no load is tried.
+    pub has_limit: bool,
 }
 
 impl Searched {
@@ -168,6 +170,10 @@ pub fn search<E: From<SettingsError>>(
     let mut bracket = Bracket::new(bounds.most, bounds.tolerance, bound.map(|bound| bound.load));
     let mut probes: Vec<Tried> = Vec::new();
     let mut failure = None;
+    let has_limit = experiment.unloaded.is_none_or(|unloaded| unloaded.is_limited);
+    if !has_limit {
+        bracket.low = bounds.most;
+    }
     while let Some(load) = bracket.next() {
         let Some(result) = decide(experiment, load, bounds.lengthen, &run)? else { break };
         if let Some(found) = result.failure {
@@ -184,7 +190,7 @@ pub fn search<E: From<SettingsError>>(
         tried();
     }
     probes.sort_by(|a, b| a.load.total_cmp(&b.load));
-    Ok(Searched { bound, bracket, probes, failure })
+    Ok(Searched { bound, bracket, probes, failure, has_limit })
 }
 
 /// Runs a load, and again with longer warm-up and batches until the verdict is decided or the run is `lengthen` times
@@ -225,7 +231,7 @@ impl Saturations {
             let pairs = plan.axes.iter().zip(&point.values).filter(|(axis, _)| axis.key != "seed");
             let settings: Map<String, Value> = pairs.map(|(axis, value)| (axis.key.clone(), json!(value))).collect();
             let peak = searched.peak(Figure::AcceptedLoadOfSenders);
-            let Searched { bound, bracket, probes, failure } = searched;
+            let Searched { bound, bracket, probes, failure, has_limit } = searched;
             let seed = SeedSearch {
                 seed: experiment.settings().value("seed").unwrap_or("").to_owned(),
                 complete: failure.is_none() && bracket.next().is_none(),
@@ -233,6 +239,7 @@ impl Saturations {
                 low: bracket.low,
                 high: bracket.high,
                 undecided: bracket.undecided,
+                has_limit,
                 bound: bound.map(|bound| bound.load),
                 bound_by: bound.map(|bound| bound.by.to_owned()),
                 peak,

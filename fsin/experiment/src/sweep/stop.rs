@@ -74,6 +74,7 @@ mod tests {
                 id: String::new(),
                 values: vec![load.clone(), seed.clone()],
                 experiment: String::new(),
+                place: std::path::PathBuf::new(),
             })
             .collect();
         let plan = Plan {

@@ -4,6 +4,7 @@
 //! plan.json              the points to run
 //! journal.jsonl          a log, one line per event, for readers only: no decision depends on it
 //! points/ID/             of each point that has run: result.json, manifest.json, experiment.toml, SHA256SUMS
+//! inputs/HASH/           files that the points read
 //! points.records         instead of these folders, results of small points, a line for each (`--compact`)
 //! damaged/ID/            former content of `points/ID` that failed its checksums, before the point was run again
 //! failed/ID.txt          why a point has no result
@@ -22,6 +23,7 @@ use serde_json::{Map, Value, json};
 use super::plan::{LAYOUT, Plan, Point};
 use super::records::{NAME, Records};
 use super::sums::{damage, write_files};
+use crate::carried::{self, Carried};
 use crate::result::{self, Figure, RunResult};
 
 /// The remedy for a damaged plan.
@@ -177,7 +179,7 @@ impl Store {
             let what = what(&"its content does not have the checksum at its end");
             return Err(StoreError { what, remedy, usage: true });
         }
-        Ok(plan)
+        Ok(plan.placed(&self.root))
     }
 
     /// What is wrong with a folder without results, and which folders beside it have some.
@@ -201,15 +203,17 @@ impl Store {
         }
     }
 
-    /// Locks the folder for exclusive use, as [`Store::lock`] does, and writes the plan if there is none. After an
-    /// interruption at any moment, the folder either [`Store::is_unplanned`] or has a complete plan.
+    /// Locks the folder for exclusive use, as [`Store::lock`] does, and writes the plan, and the input files that it names, if
+    /// there is none. After an interruption at any moment, the folder either [`Store::is_unplanned`] or has a complete plan.
     ///
     /// # Errors
-    /// Another process holds the lock, another plan has been written meanwhile, or the folder is not writable.
-    pub fn begin(&self, plan: &Plan) -> Result<File, StoreError> {
+    /// Another process holds the lock, another plan has been written meanwhile, an input has changed, or the folder is not
+    /// writable.
+    pub fn begin(&self, plan: &Plan, inputs: &Carried) -> Result<File, StoreError> {
         self.written("points", fs::create_dir_all(self.root.join("points")))?;
         let lock = self.lock(true)?;
         if !self.exists() {
+            self.written("inputs", inputs.copy(&self.root))?;
             let text = serde_json::to_string_pretty(plan).map_err(io::Error::from);
             self.written("plan.json", text.and_then(|text| self.replace("plan.json", &(text + "\n"))))?;
         } else if !self.plan()?.same_points(plan) {
@@ -256,6 +260,7 @@ impl Store {
         let is_before_plan = |entry: io::Result<fs::DirEntry>| {
             entry.is_ok_and(|entry| match &*entry.file_name().to_string_lossy() {
                 ".lock" => true,
+                "inputs" => entry.path().is_dir(),
                 "points" => fs::read_dir(entry.path()).is_ok_and(|mut points| points.next().is_none()),
                 name => name.starts_with(".plan.json.") && name.ends_with(".partial"),
             })
@@ -381,6 +386,14 @@ impl Store {
     /// # Errors
     /// When the folder is not writable.
     pub fn keep(&self, point: &Point, result: &RunResult) -> Result<(), StoreError> {
+        let experiment = point.file();
+        let mut result = result.clone();
+        let root = std::path::absolute(&self.root).unwrap_or_else(|_| self.root.clone());
+        carried::rename(&mut result, |path| {
+            let path = std::path::absolute(path).ok()?;
+            Some(path.strip_prefix(&root).ok()?.to_owned())
+        });
+        let result = &result;
         if self.records.exist()
             && let Some(line) = self.written(&point.id, small(result))?
         {
@@ -390,7 +403,7 @@ impl Store {
         let folder = self.folder(point);
         let name = format!(".{}.{}.partial", point.id, std::process::id());
         let partial = self.root.join("points").join(name);
-        let kept = keep_in(&partial, result, &point.experiment).and_then(|()| match fs::rename(&partial, &folder) {
+        let kept = keep_in(&partial, result, &experiment).and_then(|()| match fs::rename(&partial, &folder) {
             // Another process has stored the same result.
             Err(_) if folder.join("result.json").exists() => fs::remove_dir_all(&partial),
             renamed => renamed,

@@ -17,12 +17,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use trgen::clock::Clock;
+use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::synthetic::traffic::Shot;
 use trgen::synthetic::{Config, RoundTrips};
 use trgen::trace::flow::Flow;
 use trgen::trace::formats::ReadOptions;
 use trgen::trace::jobs::JobMix;
+use trgen::trace::placement::Distance;
 use trgen::trace::replay::{Pace, ReplayReport};
 use trgen::trace::timeline::{CollectiveRecord, Part, Span};
 use trgen::{Geometry, TrGen};
@@ -32,6 +34,7 @@ use crate::resolve::Experiment;
 use crate::settings::{Settings, SettingsError};
 use crate::trouble::Trouble;
 use fsin_core::family::Units;
+use fsin_core::topology::Distances;
 
 pub use jobs::{JobEntry, JobFile, Work};
 pub(crate) use programs::{check_expanded, check_ticks, phrases, reject_inapplicable, slow_down};
@@ -228,6 +231,7 @@ impl Driver {
         if driver.driven.has_background() {
             driver.notes.push("packets of all figures include those of the traffic beside the application".into());
         }
+        driver.notes.extend(small_packets(experiment, &*driver.driven));
         Ok(driver)
     }
 
@@ -276,3 +280,46 @@ pub const CHECKED: &[&str] = &[
     "tasks-per-node",
     "placement",
 ];
+
+/// Packets times hops from which on a run takes so long that a shorter way is worth a note.
+const MANY_HOPS: f64 = (1u64 << 24) as f64;
+
+/// Packets of a message from which on longer packets would show the same.
+const MANY_PACKETS: u64 = 64;
+
+/// A note about long messages in small packets: what longer packets would save, and what they would change.
+fn small_packets(experiment: &Experiment, driven: &dyn Driven) -> Option<Phrase> {
+    let topology = experiment.topology().filter(|_| experiment.model.understands("packet"))?;
+    let flows = driven.flows()?;
+    let units = experiment.units;
+    let (mut packets, mut messages) = (0u64, 0u64);
+    for flow in flows.iter().filter(|flow| flow.from != flow.to) {
+        packets = packets.saturating_add(units.packets_of(flow.bytes).max(flow.messages));
+        messages = messages.saturating_add(flow.messages);
+    }
+    let each = packets / messages.max(1);
+    // Minimal routes are a hop long at least; longer ones are counted where that is quick.
+    let distances = (flows.len() as u64 <= 1 << 16).then(|| Distances::few(Arc::clone(topology))).flatten();
+    let hops = |flow: &Flow| distances.as_ref().map_or(1, |distances| distances.hops(flow.from, flow.to));
+    let of_flow = |flow: &Flow| units.packets_of(flow.bytes).max(flow.messages) as f64 * f64::from(hops(flow));
+    let hops: f64 = flows.iter().filter(|flow| flow.from != flow.to).map(of_flow).sum();
+    if hops < MANY_HOPS || each < 2 * MANY_PACKETS {
+        return None;
+    }
+    let factor = 1 << (each / MANY_PACKETS).min(64).ilog2();
+    let longer = u64::from(units.packet_phits) * factor;
+    Some(phrase![
+        (
+            "{:.0} million packets times hops: messages of {each} packets of {} bytes, in the mean; ",
+            hops / 1e6,
+            units.packet_bytes()
+        ),
+        ["packet" => longer],
+        (
+            " ({} bytes) would take about 1/{factor} of them and of the time, and change this: room that is counted in packets \
+             holds {factor} times as many bytes, turns among messages are {factor} times as long, and messages shorter than \
+             a packet may take the time of one",
+            units.packet_bytes() * factor
+        )
+    ])
+}

@@ -154,7 +154,9 @@ fn source(experiment: &Experiment, config: &Config) -> Result<Traffic, SettingsE
 /// A note where grid patterns are used in a network that is not a grid.
 fn note_on_grids(experiment: &Experiment, config: &Config) -> Option<String> {
     let names = of_a_grid(&config.pattern);
-    let is_switched = experiment.topology().is_some_and(|topology| topology.switched().is_some());
+    let is_switched = experiment
+        .topology()
+        .is_some_and(|topology| topology.switched().is_some() && topology.geometry().sizes().len() < 2);
     let meet = is_switched && !names.is_empty();
     meet.then(|| {
         format!(

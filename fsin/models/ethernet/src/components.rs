@@ -84,7 +84,11 @@ pub const FRAMES: &[Component] = &[
 
 /// The words of `mark`.
 pub const MARKS: &[Component] = &[
-    word("departure", "as the frame begins to be sent, by what waits behind it", "Li and others, HPCC, SIGCOMM 2019: alibaba-edu/High-Precision-Congestion-Control"),
+    word(
+        "departure",
+        "as the frame begins to be sent, by what waits behind it",
+        "Li and others, HPCC, SIGCOMM 2019: alibaba-edu/High-Precision-Congestion-Control",
+    ),
     word("sent", "as its last bit leaves, by what waits then; on one thread", FSIN),
     word("arrival", "as it arrives, by what waits before it", "Floyd, Jacobson, ToN 1(4), 1993"),
 ];

@@ -169,9 +169,8 @@ impl ByClass {
             queue_mean: mean(of.area(now)),
             queue_max: of.longest,
         };
-        let of_port = |classes: &[OfClass; CLASSES]| {
-            (0..).zip(classes).map(of_class).filter(ClassFigures::is_any).collect()
-        };
+        let of_port =
+            |classes: &[OfClass; CLASSES]| (0..).zip(classes).map(of_class).filter(ClassFigures::is_any).collect();
         let buffer = |(switch, of): (usize, &Occupancy)| {
             let node = wiring.node(wiring.hosts + switch);
             BufferFigures { node, mean: mean(of.area(now)), max: of.most }

@@ -16,13 +16,13 @@ use trgen::{Cycle, Message};
 
 use crate::capture::Capture;
 use crate::details::{ByClass, FRAMES_LOST, OF_CLASSES};
-use crate::params::{Params, PortStats, Transport, TieOrder};
+use crate::params::{Params, PortStats, TieOrder, Transport};
 use crate::rules::alive::Alive;
 use crate::rules::forwarding::Tables;
+use crate::rules::frame::CLASSES;
 use crate::rules::frame::{Errors, Frame};
 use crate::rules::hosts::{Hosts, Origin};
 use crate::rules::lengths::Lengths;
-use crate::rules::frame::CLASSES;
 use crate::rules::port::{Counts, Taps};
 use crate::rules::tally::Tally;
 use crate::rules::ties::Ties;
@@ -300,11 +300,7 @@ impl<E: Events> Simulated<E> {
     fn failure(&mut self) -> Result<(), NetworkFailure> {
         let base = self.0.base();
         let may_wait = base.alive.next_at().is_none();
-        if base.can_pause
-            && may_wait
-            && base.failure.is_none()
-            && base.hosts.messages.in_flight() > 0
-            && !self.0.is_moving()
+        if base.can_pause && may_wait && base.failure.is_none() && !base.hosts.messages.is_idle() && !self.0.is_moving()
         {
             self.0.base_mut().failure = self.find_deadlock();
         }
@@ -469,7 +465,8 @@ impl<E: Events> Ethernet for Simulated<E> {
             }
         };
         let ports = base.wiring.links.iter().enumerate().map(of_port).collect();
-        let by_class = base.params.is_managed().then(|| ByClass::new(&self.0.tally(), &base.params, &base.wiring, base.now));
+        let by_class =
+            base.params.is_managed().then(|| ByClass::new(&self.0.tally(), &base.params, &base.wiring, base.now));
         Details { elapsed: base.now, totals, ports, by_class }
     }
 

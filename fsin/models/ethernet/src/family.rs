@@ -1,16 +1,18 @@
 //! The Ethernet model as a member of the family of models: its settings, and what they mean.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use fsin_core::capture::{Capture, Place};
 use fsin_core::failures::Failures;
 use fsin_core::family::{
-    Ends, IdealTime, Key, Kind, ModelFamily, Need, NetworkSpec, Rates, Room, Units, Values, other_rates,
+    Discipline, Ends, IdealTime, Key, Kind, ModelFamily, Need, NetworkSpec, Rates, Room, Units, Unloaded, Values,
+    other_rates,
 };
 use fsin_core::network::Network;
 use fsin_core::parallel;
 use fsin_core::topology::switched::parse_rate;
-use fsin_core::topology::{Port, Topology};
+use fsin_core::topology::{Port, Spans, Topology};
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
@@ -27,8 +29,8 @@ use crate::rules::wiring::{ROUTED, Wiring};
 use crate::switch::{self, MarkAt};
 use crate::wire::FrameBytes;
 use crate::{
-    CONTROLS, Ethernet, Forwarding, Params, SPREADS, Spread, TRANSPORTS, Transport, blocked_links, check, fast, host_rates,
-    reference, unused_links,
+    CONTROLS, Ethernet, Forwarding, Params, SPREADS, Spread, Switching, TRANSPORTS, Transport, blocked_links, check,
+    fast, host_rates, reference, unused_links,
 };
 
 /// Settings of the sliding window.
@@ -128,6 +130,11 @@ pub static FAMILY: ModelFamily = ModelFamily {
         parameters: &[],
         source: "IEEE 802.3 and 802.1D; RFC 5681, RFC 6298; Hoefler, Schneider, Lumsdaine, LogGOPSim, HPDC 2010, with OMNeT++",
     },
+    discipline: Discipline {
+        order: "frames of a pair keep their order on one path; {forwarding} over several paths, or frames sent again, let them pass each other",
+        sharing: "ports, frame by frame in the order of arrival, with drops where a queue is full",
+        busy: "a host sends one frame at a time, of its messages in their order; a send ends when its last frame has left the host for the first time",
+    },
     aliases: &[],
     keys: KEYS,
     shared: &["topology", "ways", "fail", "routes", "interface", "engine", "threads", "link-loads", "buffer"],
@@ -216,7 +223,7 @@ impl Spec {
             rto_min: values.span("rto-min")?,
             rto_max: values.span("rto-max")?,
             is_acked: values.choice("completion", &[(COMPLETIONS[0].name, false), (COMPLETIONS[1].name, true)])?
-                && transport.acknowledges(),
+                && (transport.acknowledges() || values.is_insisted("completion")),
             port_stats: values.parsed("port-stats")?,
             failures,
             seed: values.integer("seed")?,
@@ -252,6 +259,11 @@ fn span(values: &dyn Values, key: &'static str, transport: Transport) -> Result<
 fn spread(values: &dyn Values, forwarding: Forwarding) -> Result<Spread, SpecError> {
     let counts = |key| forwarding == Forwarding::Static || values.is_insisted(key);
     let by_key = values.switch("ecmp")? && counts("ecmp");
+    if by_key && forwarding == Forwarding::Learning {
+        let what = phrase![["ecmp"], ": switches that learn addresses know one path"];
+        let remedy = phrase!["set ", ["forwarding" => "static"], ", or leave it out"];
+        return Err(SpecError::new(ErrorKind::Meaningless, what, remedy).of("ecmp"));
+    }
     let named: Spread = values.parsed("spread")?;
     if values.is_set("spread") && by_key && !named.is_several() {
         let what = phrase![["ecmp" => true], " and ", ["spread" => named.name()], " contradict each other"];
@@ -454,6 +466,46 @@ impl NetworkSpec for Spec {
         Units { phit_bytes: 1, packet_phits: self.params.payload(), is_padded: false, capacity }
     }
 
+    /// Frames are stored at each switch, or pass it after their header; those of a message follow each other. Windows open
+    /// by the round trip, and what a link damages waits for a time-out.
+    fn unloaded(&self, phits: f64) -> Unloaded {
+        let params = &self.params;
+        let Ok(wiring) = Wiring::new(&*self.at_first, params) else { return Unloaded::shared(0) };
+        let blocked: HashSet<(NodeId, Port)> = self.blocked_links().into_iter().flatten().flatten().collect();
+        let is_windowed = params.transport == Transport::Window;
+        let header = if is_windowed { params.segment_header } else { 0 };
+        let payload = (phits.ceil() as u32).clamp(1, params.payload());
+        let frame = |port: usize| wiring.links[port].time(params.frames.of(payload + header) as u16);
+        let span = |port: usize| {
+            let link = &wiring.links[port];
+            let is_open = !blocked.contains(&(wiring.node(link.owner as usize), Port(link.number as u8)));
+            let passes = params.switching == Switching::CutThrough && link.is_to_switch;
+            is_open.then(|| link.delay + if passes { link.header() } else { frame(port) })
+        };
+        let frames = params.frames_of(phits.ceil() as u64) - 1;
+        let rest = frames.saturating_mul((0..wiring.links.len()).map(frame).max().unwrap_or(0));
+        let unloaded = Unloaded::shared(Spans::of_wiring(&wiring, span).farthest().saturating_add(rest));
+        match params.transport {
+            Transport::Oracle | Transport::Backoff | Transport::None => return unloaded,
+            // Rates of connections are adapted by the round trip.
+            Transport::Roce => return Unloaded { settles: unloaded.latency.saturating_mul(8), ..unloaded },
+            Transport::Window => {}
+        }
+        let segments = params.window / u64::from(params.segment.max(1)) / u64::from(params.initial_window.max(1));
+        let rounds = 1 + u64::from(segments.max(1).ilog2());
+        let waits = if params.per > 0.0 { params.rto_initial } else { 0 };
+        let settles = (2 + 2 * rounds).saturating_mul(unloaded.latency).saturating_add(waits);
+        Unloaded { settles, ..unloaded }
+    }
+
+    fn packets_are_payload(&self) -> bool {
+        self.params.transport != Transport::Window
+    }
+
+    fn chooses_by_hash(&self) -> bool {
+        self.params.spread.is_several()
+    }
+
     fn rates(&self) -> Option<Rates> {
         let Params { link_rate, .. } = self.params;
         let network = self.topology.switched();
@@ -471,7 +523,7 @@ impl NetworkSpec for Spec {
         };
         let hosts: Vec<[u64; 2]> = (0..self.topology.endpoints()).map(of_host).collect();
         let [injection, ejection] = [0, 1].map(|way| hosts.iter().map(|host| self.payload_rate(host[way])).collect());
-        Some(Rates { link: self.payload_rate(fastest), injection, ejection, queued_phits: None })
+        Some(Rates { link: self.payload_rate(fastest), injection, ejection, queued_phits: 0, is_serial: false })
     }
 
     fn cycle(&self) -> Option<(u64, u64)> {

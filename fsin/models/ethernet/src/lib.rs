@@ -59,9 +59,9 @@ pub mod switch;
 pub mod transport;
 mod wire;
 
+pub use cc::CONTROLS;
 pub use details::{BINS, ByClass, Details, PortDetails, Totals};
 pub use family::FAMILY;
-pub use cc::CONTROLS;
 pub use params::{
     FORWARDING, Forwarding, IN_FLIGHT, InFlight, MAX_QUEUE, MAX_TIME, PORT_STATS, Params, PortStats, RATES, RTO,
     SWITCHING, Switching, TieOrder, Transport,

@@ -14,9 +14,9 @@ use trgen::{Cycle, NodeId};
 
 use crate::Ethernet;
 use crate::capture::Direction;
+use crate::cc::Stamp;
 use crate::engine::{Base, Events, PortSnapshot, Simulated};
 use crate::params::{Params, Switching};
-use crate::cc::Stamp;
 use crate::rules::frame::{CONTROL, Control, Frame, NONE};
 use crate::rules::lengths::Lengths;
 use crate::rules::managed::{self, Managed, Ports, Timer};
@@ -184,7 +184,9 @@ impl Reference {
             EventKind::Timer { connection, .. } => self.base.hosts.time_out(connection, self.base.now),
             EventKind::Wake { host } => self.base.hosts.wake(host, self.base.now),
             EventKind::Sent { port, unit } => self.sent(port, unit),
-            EventKind::OfPort { port, class, timer, epoch } => managed::expire(self, port, class, timer, epoch, notices),
+            EventKind::OfPort { port, class, timer, epoch } => {
+                managed::expire(self, port, class, timer, epoch, notices)
+            }
         }
         self.serve();
     }
@@ -407,9 +409,7 @@ impl Reference {
 
     /// The last bit of a frame has left a port.
     fn sent(&mut self, port: usize, unit: u32) {
-        let is_it = |event: &Event| {
-            matches!(event.kind, EventKind::Arrive { port: of, frame, .. } if of == port && frame.unit == unit)
-        };
+        let is_it = |event: &Event| matches!(event.kind, EventKind::Arrive { port: of, frame, .. } if of == port && frame.unit == unit);
         // It is lost if the link has died.
         let Some(at) = self.events.iter().position(is_it) else { return };
         let EventKind::Arrive { frame, .. } = self.events[at].kind else { return };

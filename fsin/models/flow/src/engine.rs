@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
+use fsin_core::connections::Turns;
 use fsin_core::engine::Engine;
 use fsin_core::failures::{Change, Failures, dead_ports};
 use fsin_core::messages::Messages;
@@ -64,6 +65,8 @@ pub(crate) struct Flows {
     later: VecDeque<Later>,
     shares: Shares,
     messages: Messages,
+    /// Messages that wait until those of their connection before them have left.
+    turns: Turns,
     /// By slot of the message: its flow.
     flows: Vec<Flow>,
     /// Slots of the flows that have entered and not ended.
@@ -103,6 +106,7 @@ impl Flows {
         let (hosts, links) = (wiring.ports.hosts, wiring.capacities.len());
         Ok(Self {
             shares: Shares::new(Law::new(params), wiring.capacities.clone()),
+            turns: Turns::new(params.connections),
             params: params.clone(),
             routes,
             later,
@@ -182,6 +186,36 @@ impl Flows {
         let receipt = Receipt { source, destination, sequence, latency, hops };
         self.messages.receive_all(slot, at, &receipt, payload.short(bytes));
         self.messages.deliver(slot, at, notices);
+        let left = self.now.saturating_sub(self.flows[slot as usize].latency);
+        self.next_turn(&underway.message, left, notices);
+    }
+
+    /// A message is not in the network any more; its last byte left the source at `left` \[ps\]. The message of its
+    /// connection whose turn it is now starts.
+    fn next_turn(&mut self, message: &Message, mut left: u64, notices: &mut Notices) {
+        let mut over = *message;
+        while let Some(slot) = self.turns.end(&over) {
+            let underway = *self.messages.get(slot);
+            over = underway.message;
+            if let Some(path) = self.path(over.source.0, over.destination.0, self.flows[slot as usize].number) {
+                self.start(slot, path, left);
+                return;
+            }
+            let short = self.params.payload().short(over.bytes);
+            self.messages.abandon(slot, underway.packets, short, notices);
+            self.count_lost();
+            left = self.now;
+        }
+    }
+
+    /// A message starts on a path. Those before it in its connection had left the source at `left` \[ps\].
+    fn start(&mut self, slot: u32, path: Vec<Use>, left: u64) {
+        let latency = self.take(slot, path);
+        let issued = self.messages.get(slot).offered.0;
+        // The former one has its links until now. Over another path it may have held them longer than it was sent.
+        let at = issued.max(left).saturating_add(latency).max(self.now);
+        let Flow { source, number, .. } = self.flows[slot as usize];
+        self.entries.push(Reverse((at, source, number, slot)));
     }
 
     /// Links die and are repaired. Flows over links that are dead then, in the order of their sources and numbers, take
@@ -233,10 +267,11 @@ impl Flows {
         flow.uses.clear();
         flow.places.clear();
         flow.changes = flow.changes.wrapping_add(1);
-        let bytes = self.messages.get(slot).message.bytes;
-        self.messages.lose_all(slot, self.params.payload().short(bytes));
+        let message = self.messages.get(slot).message;
+        self.messages.lose_all(slot, self.params.payload().short(message.bytes));
         self.messages.sent(slot, notices);
         self.count_lost();
+        self.next_turn(&message, self.now, notices);
     }
 
     /// Counts a lost message.
@@ -259,17 +294,19 @@ impl Flows {
         self.routes.uses(&self.wiring, flows, (source, destination), number)
     }
 
-    /// A flow takes a path. Returns the latency \[ps\] of the path.
+    /// A flow takes a path. Returns the latency \[ps\] of the path, with its factor.
     fn take(&mut self, slot: u32, mut uses: Vec<Use>) -> u64 {
         let latency = self.latency(&uses);
         let (weight, bound) = self.shares.law().weight(&uses, &self.wiring, latency);
+        let late = u128::from(latency) * u128::from(self.params.latency_millionths) + u128::from(MILLION / 2);
+        let latency = u64::try_from(late / u128::from(MILLION)).unwrap_or(NEVER);
         let hops = uses.iter().map(|of| u128::from(of.share)).sum::<u128>() / u128::from(WHOLE);
         self.shares.law().complete(&mut uses, &self.wiring);
         for of in &uses {
             self.chosen[of.link as usize] += 1;
         }
         let flow = &mut self.flows[slot as usize];
-        (flow.uses, flow.weight, flow.bound, flow.hops) = (uses, weight, bound, hops as u64);
+        (flow.uses, flow.weight, flow.bound, flow.hops, flow.latency) = (uses, weight, bound, hops as u64, latency);
         flow.released = 0;
         self.shares.of_flows[slot as usize].open(&flow.uses);
         flow.places.clear();
@@ -411,15 +448,18 @@ impl Engine for Flows {
         let (packets, short) = (payload.packets_of(bytes), payload.short(bytes));
         let number = self.counts[source.index()].0;
         self.counts[source.index()].0 += 1;
-        let uses = match source == destination {
-            true => Vec::new(),
-            false => match self.path(source.0, destination.0, number) {
+        let starts = self.turns.begin(&message);
+        let path = match starts && source != destination {
+            true => match self.path(source.0, destination.0, number) {
                 Some(path) => path,
                 None => {
+                    let waiting = self.turns.end(&message);
+                    debug_assert!(waiting.is_none(), "a message that may begin has none behind it");
                     self.count_lost();
                     return self.messages.drop_at_source(packets, short);
                 }
             },
+            false => Vec::new(),
         };
         let slot = self.messages.accept(message, packets, short, Cycle(self.now), ());
         if slot as usize == self.flows.len() {
@@ -427,15 +467,15 @@ impl Engine for Flows {
             self.flows.push(Flow::default());
             self.shares.of_flows.push(Share::NONE);
         }
-        let latency = self.take(slot, uses);
-        let late = u128::from(latency) * u128::from(self.params.latency_millionths) + u128::from(MILLION / 2);
-        let at = u64::try_from(u128::from(self.now) + late / u128::from(MILLION)).unwrap_or(NEVER);
-        self.entries.push(Reverse((at, source.0, number, slot)));
         let left = u128::from(self.params.carried(bytes)) * BYTE;
         let flow = &mut self.flows[slot as usize];
         (flow.left, flow.number, flow.source) = (left, number, source.0);
         self.shares.of_flows[slot as usize].rate = 0;
         flow.changes = flow.changes.wrapping_add(1);
+        match starts {
+            true => self.start(slot, path, 0),
+            false => self.turns.wait(&message, slot),
+        }
         Injected::Accepted
     }
 
@@ -486,6 +526,10 @@ impl Engine for Flows {
         let crossed: Vec<u64> = self.carried.iter().map(|carried| (carried / u128::from(WHOLE)) as u64).collect();
         self.wiring.ports.show(|link| self.chosen[link], &crossed, into);
         into.waiting.resize(self.wiring.ports.hosts, 0);
+        for slot in self.turns.waiting() {
+            let underway = self.messages.get(slot);
+            into.waiting[underway.message.source.index()] += underway.packets;
+        }
     }
 
     fn figures(&self) -> Vec<(&'static Measure, f64)> {

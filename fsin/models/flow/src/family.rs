@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use fsin_core::connections::Connections;
 use fsin_core::failures::Failures;
-use fsin_core::family::{Key, Kind, ModelFamily, NetworkSpec, Rates, Units, Values, other_rates};
+use fsin_core::family::{Discipline, Key, Kind, ModelFamily, NetworkSpec, Rates, Units, Unloaded, Values, other_rates};
+use fsin_core::interface::Interface;
 use fsin_core::network::Network;
 use fsin_core::route::{Carries, Choice, listed, rows, serving};
-use fsin_core::topology::Topology;
 use fsin_core::topology::switched::parse_rate;
+use fsin_core::topology::{Spans, Topology};
 use trgen::Geometry;
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
@@ -33,16 +35,16 @@ const fn word(name: &'static str, about: &'static str, source: &'static str) -> 
 pub const PRESETS: &[Component] = &[
     word(
         "simgrid-cm02",
-        "{fairness} rtt with {weight-s} 0, factors 1, {tcp-gamma} 4194304 and {cross-traffic} .05",
+        "{fairness} rtt with {weight-s} 0, factors 1, {tcp-gamma} 4194304, {cross-traffic} .05 and {interface} at-once",
         SIMGRID,
     ),
     word(
         "simgrid-lv08",
-        "{fairness} rtt with {weight-s} 20537, {latency-factor} 13.01, {bandwidth-factor} .97, {tcp-gamma} 4194304 and \
-         {cross-traffic} .05",
+        "{fairness} rtt with {weight-s} 20537, {latency-factor} 13.01, {bandwidth-factor} .97, {tcp-gamma} 4194304, \
+         {cross-traffic} .05 and {interface} at-once",
         SIMGRID,
     ),
-    word("inrflow", "{fairness} split, and links without delay", INRFLOW),
+    word("inrflow", "{fairness} split, {interface} at-once, and links without delay", INRFLOW),
 ];
 
 /// The words of `fairness`.
@@ -77,7 +79,7 @@ const KEYS: &[Key] = &[
     Key::of_network("flow-preset", "NAME", Kind::Word, None, "", "settings to begin with: simgrid-cm02, simgrid-lv08 or inrflow").naming(PRESETS),
     Key::of_network("fairness", "NAME", Kind::Word, None, "", "how flows share a link: maxmin, rtt or split; that of the preset if absent, else maxmin").naming(FAIRNESS),
     Key::of_network("paths", "NAME", Kind::Word, Some("hash"), "", "paths of a flow among those that the routing permits: hash, adaptive or spray").naming(PATHS),
-    Key::of_network("node-rate", "RATE", Kind::Word, None, "", "rate of a node's own link in a direct network; that of {link-rate} if absent"),
+    Key::of_network("node-rate", "RATE", Kind::Word, None, "", "rate of a node's own link in a direct network; that of {injectors} links if absent, in slices that of all its links"),
     Key::of_network("hop-delay", "TIME", Kind::Word, Some("0ns"), "", "delay of each router on a path"),
     Key::of_network("weight-s", "BYTES", Kind::Integer, None, "bytes", "rtt: what each link adds to a round trip, at its rate; that of the preset if absent, else 0"),
     Key::of_network("tcp-gamma", "BYTES", Kind::Integer, None, "bytes", "rtt: greatest window, 0 for none; that of the preset if absent, else 0"),
@@ -94,15 +96,32 @@ pub static FLOW: ModelFamily = ModelFamily {
     component: Component {
         name: "flow",
         about: "fluid flows that share links: no packets and no queues, a cost by messages; a cycle is 1 ps, a phit a byte, and \
-                load 1 what {link-rate} carries; a load is accepted in whole messages, less of it the further a link \
-                is overloaded",
+                load 1 what {link-rate} carries; messages of a connection follow each \
+                other",
         parameters: &[],
         source: "Bertsekas and Gallager, Data Networks, 1992, section 6.5; Casanova et al., SimGrid, JPDC 74(10), 2014",
     },
+    discipline: Discipline {
+        order: "messages of a connection (source, destination, class), one after another; by {interface} those of a node, or none",
+        sharing: "links, evenly among the connections over them ({fairness})",
+        busy: "a node with any number of messages at a time; a send ends when its message has arrived",
+    },
     aliases: &["fluid"],
     keys: KEYS,
-    shared: &["topology", "fail", "routing", "routes", "engine", "link-rate", "propagation", "link-loads"],
+    shared: &[
+        "topology",
+        "fail",
+        "routing",
+        "routes",
+        "interface",
+        "injectors",
+        "engine",
+        "link-rate",
+        "propagation",
+        "link-loads",
+    ],
     defaults: &[
+        ("interface", "per-destination"),
         ("link-rate", "10Gb/s"),
         ("propagation", "0ns"),
         ("warmup", "5000000000"),
@@ -128,6 +147,8 @@ struct Spec {
     is_reference: bool,
     /// The preset that is named.
     preset: Option<&'static str>,
+    /// True if the rate of a node's own link is given.
+    has_node_rate: bool,
 }
 
 /// The settings that presets give, each with its value.
@@ -138,18 +159,19 @@ fn preset(name: &str) -> Result<Params, SpecError> {
         cross_millionths: MILLION / 20,
         ..Params::default()
     };
-    match name {
-        "" => Ok(Params::default()),
-        "simgrid-cm02" => Ok(rtt),
+    let params = match name {
+        "" => Params::default(),
+        "simgrid-cm02" => rtt,
         "simgrid-lv08" => {
-            Ok(Params { weight_bytes: 20_537, latency_millionths: 13_010_000, bandwidth_millionths: 970_000, ..rtt })
+            Params { weight_bytes: 20_537, latency_millionths: 13_010_000, bandwidth_millionths: 970_000, ..rtt }
         }
-        "inrflow" => Ok(Params { fairness: Fairness::Split, ..Params::default() }),
+        "inrflow" => Params { fairness: Fairness::Split, ..Params::default() },
         other => {
             let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
-            Err(SpecError::unknown("preset", other, &names).of("flow-preset"))
+            return Err(SpecError::unknown("preset", other, &names).of("flow-preset"));
         }
-    }
+    };
+    Ok(Params { connections: usual_connections(params.fairness), ..params })
 }
 
 /// The settings by which flows share links, each with its value as users write it: those that presets give.
@@ -161,6 +183,7 @@ fn shared_by(params: &Params) -> Vec<(&'static str, String)> {
         Fairness::Split => "split",
     };
     let mut values = vec![
+        ("interface", params.connections.to_string()),
         ("fairness", fairness.to_owned()),
         ("latency-factor", factor(params.latency_millionths)),
         ("bandwidth-factor", factor(params.bandwidth_millionths)),
@@ -181,6 +204,30 @@ fn rate(values: &dyn Values, key: &'static str) -> Result<u64, SpecError> {
         let remedy = phrase![values.write(key, "10Gb/s"), " (b/s, kb/s, Mb/s, Gb/s, Tb/s)"];
         SpecError::new(ErrorKind::Malformed, what, remedy).of(key).given(word)
     })
+}
+
+/// Which messages of a node are in the network, where users say nothing: the simulators that share by round trips, or
+/// divide each link by itself, have no order of messages.
+const fn usual_connections(fairness: Fairness) -> Connections {
+    match fairness {
+        Fairness::MaxMin => Connections::PerDestination,
+        Fairness::RoundTrip | Fairness::Split => Connections::AtOnce,
+    }
+}
+
+/// The links over which a node of a direct network sends at a time: its injectors, or all where those are usual.
+fn links_of_node(values: &dyn Values, topology: &dyn Topology) -> Result<u64, SpecError> {
+    if values.is_set("injectors") {
+        let count = values.integer("injectors")?;
+        let most = topology.shape().ports() as u64;
+        return if (1..=most).contains(&count) {
+            Ok(count)
+        } else {
+            Err(SpecError::out_of_range("injectors", count, 1..=most))
+        };
+    }
+    let has_all = topology.switched().is_none() && topology.usual().interface == Interface::PerPort;
+    Ok(if has_all { topology.shape().ports() as u64 } else { 1 })
 }
 
 /// A number by a key, in millionths; `absent` if the key is not set.
@@ -206,15 +253,19 @@ impl Spec {
         let first = if routes.is_some() { rows::ROUTES.component.name } else { first };
         let link_rate = rate(values, "link-rate")?;
         let choices = [("maxmin", Fairness::MaxMin), ("rtt", Fairness::RoundTrip), ("split", Fairness::Split)];
-        let params = Params {
+        let mut params = Params {
             link_rate,
             propagation: values.span("propagation")?,
             router_delay: values.span("hop-delay")?,
-            node_rate: if values.is_set("node-rate") { rate(values, "node-rate")? } else { link_rate },
+            node_rate: match values.is_set("node-rate") {
+                true => rate(values, "node-rate")?,
+                false => link_rate.saturating_mul(links_of_node(values, &*topology)?),
+            },
             routing: if values.is_set("routing") { values.parsed("routing")? } else { first.parse()? },
             routes,
             paths: values
                 .choice("paths", &[("hash", Paths::Hash), ("adaptive", Paths::Adaptive), ("spray", Paths::Spray)])?,
+            connections: Connections::PerDestination,
             fairness: if values.is_set("fairness") { values.choice("fairness", &choices)? } else { base.fairness },
             weight_bytes: values.integer_or("weight-s", base.weight_bytes)?,
             tcp_gamma: values.integer_or("tcp-gamma", base.tcp_gamma)?,
@@ -227,11 +278,22 @@ impl Spec {
             seed: values.integer("seed")?,
             failures,
         };
+        params.connections = match values.is_set("interface") {
+            true => values.parsed("interface")?,
+            false => usual_connections(params.fairness),
+        };
         let is_reference = values.choice("engine", &[("fast", false), ("reference", true)])?;
         crate::build(&topology, &params, is_reference)?;
         let preset = PRESETS.iter().find(|one| values.value("flow-preset") == Some(one.name)).map(|one| one.name);
         let at_first = params.failures.at_first(&topology);
-        Ok(Self { topology, at_first, params, is_reference, preset })
+        let has_node_rate = values.is_set("node-rate");
+        Ok(Self { topology, at_first, params, is_reference, preset, has_node_rate })
+    }
+
+    /// True if a path can have a latency.
+    fn has_latency(&self) -> bool {
+        let has_delay = |wiring: Wiring| wiring.delays.iter().any(|&delay| delay > 0);
+        self.params.router_delay > 0 || Wiring::new(&*self.topology, &self.params).is_ok_and(has_delay)
     }
 
     /// \[bytes/ps\] Payload that a link of `rate` b/s carries.
@@ -279,12 +341,23 @@ impl NetworkSpec for Spec {
         let rates = if self.topology.switched().is_some() { rates } else { Vec::new() };
         let mut warnings: Vec<Phrase> = other_rates(&rates, self.params.link_rate, "of payload").into_iter().collect();
         warnings.extend(self.params.failures.warnings(&*self.topology));
+        if let Some(name) = self.preset.filter(|_| self.params.fairness == Fairness::RoundTrip && !self.has_latency()) {
+            warnings.push(phrase![
+                ["flow-preset" => name],
+                " shares links by round trips and delays messages by their latency, and no link has any: set ",
+                ["propagation"]
+            ]);
+        }
         warnings
     }
 
     fn units(&self) -> Units {
         let capacity = self.payload_rate(self.params.link_rate);
         Units { phit_bytes: 1, packet_phits: self.params.packet_bytes, is_padded: false, capacity }
+    }
+
+    fn chooses_by_hash(&self) -> bool {
+        self.params.paths == Paths::Hash
     }
 
     fn rates(&self) -> Option<Rates> {
@@ -297,8 +370,23 @@ impl NetworkSpec for Spec {
             link: self.payload_rate(fastest),
             injection: hosts.clone().map(|host| of(wiring.ports.host_port(host as u32))).collect(),
             ejection: hosts.map(|host| of(wiring.ports.home(host).1)).collect(),
-            queued_phits: None,
+            queued_phits: 0,
+            is_serial: false,
         })
+    }
+
+    fn unloaded(&self, phits: f64) -> Unloaded {
+        let Ok(wiring) = Wiring::new(&*self.at_first, &self.params) else { return Unloaded::shared(0) };
+        let hop = |port: usize| {
+            let router = if wiring.ports.links()[port].is_to_switch { self.params.router_delay } else { 0 };
+            Some(wiring.delays[port].saturating_add(router))
+        };
+        let path =
+            u128::from(Spans::of_wiring(&wiring.ports, hop).farthest()) * u128::from(self.params.latency_millionths);
+        let slowest = wiring.rates.iter().copied().min().unwrap_or(self.params.link_rate);
+        let transfer = (phits / self.payload_rate(slowest)) as u64;
+        let path = u64::try_from(path / u128::from(MILLION)).unwrap_or(u64::MAX);
+        Unloaded::shared(path.saturating_add(transfer).saturating_add(self.params.tick))
     }
 
     fn cycle(&self) -> Option<(u64, u64)> {
@@ -309,7 +397,10 @@ impl NetworkSpec for Spec {
         let mut settled = shared_by(&self.params);
         settled.push(("routing", self.params.routing.name().to_owned()));
         if self.topology.switched().is_none() {
-            settled.push(("node-rate", format!("{}b/s", self.params.node_rate)));
+            settled.push(match self.has_node_rate {
+                true => ("node-rate", format!("{}b/s", self.params.node_rate)),
+                false => ("injectors", (self.params.node_rate / self.params.link_rate).to_string()),
+            });
         }
         settled
     }
@@ -326,7 +417,13 @@ impl NetworkSpec for Spec {
         if self.topology.switched().is_some() {
             let why =
                 phrase!["with ", ["topology" => self.topology.spec()], ", where the links of nodes are the topology's"];
-            unused.push(("node-rate", why));
+            unused.push(("node-rate", why.clone()));
+            unused.push(("injectors", why));
+        } else if self.has_node_rate {
+            unused.push(("injectors", phrase!["with ", ["node-rate"], ", which says what a node sends"]));
+        }
+        if !self.has_latency() {
+            unused.push(("latency-factor", "where no link and no router has a delay".into()));
         }
         if self.params.fairness != Fairness::RoundTrip {
             let why = || phrase!["without ", ["fairness" => "rtt"]];

@@ -11,6 +11,8 @@
 //!   network each node has one for what it sends and one for what it receives.
 //! - Shares are max-min fair ([`Fairness::MaxMin`]), weighted by round trips ([`Fairness::RoundTrip`]), or as if each
 //!   link were split evenly among its flows, whatever they use elsewhere ([`Fairness::Split`]).
+//! - Of a connection (source, destination, class) one message is in the network, unless [`Params::connections`] says otherwise;
+//!   the next one starts when the last byte of the former has left its source.
 //! - A message of 0 bytes, or to the own node, arrives when it enters.
 //! - A message counts as sent when it has arrived.
 //! - When a link dies, the flows over it take other paths at once, with what is left of them, and where no route is left
@@ -34,7 +36,7 @@
 //! Simulations*, TOMACS 23(4), 2013 (weights and factors of SimGrid); Navaridas, Pascual, Erickson, Stewart, Luján,
 //! *INRFlow: An interconnection networks research flow-level simulation framework*, JPDC 130, 2019.
 //!
-//! Decision: docs/decisions/0205-flow-model.md.
+//! Decisions: docs/decisions/0205-flow-model.md, docs/decisions/0420-connections-in-order.md.
 
 mod engine;
 pub mod family;

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use fsin_core::connections::Connections;
 use fsin_core::failures::Failures;
 use fsin_core::messages::Payload;
 use fsin_core::route::{Name, RouteTable};
@@ -55,6 +56,8 @@ pub struct Params {
     pub routes: Option<Arc<RouteTable>>,
     /// The paths that are taken.
     pub paths: Paths,
+    /// Which messages of a node are in the network at a time.
+    pub connections: Connections,
     /// How flows share links.
     pub fairness: Fairness,
     /// \[bytes\] With [`Fairness::RoundTrip`]: what is added to the round trip for each link, at its rate.
@@ -89,6 +92,7 @@ impl Default for Params {
             routing: Name::SHORTEST,
             routes: None,
             paths: Paths::Hash,
+            connections: Connections::PerDestination,
             fairness: Fairness::MaxMin,
             weight_bytes: 0,
             tcp_gamma: 0,

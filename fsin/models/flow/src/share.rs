@@ -54,6 +54,8 @@ pub(crate) struct Flow {
     pub(crate) end: u64,
     /// Number of its message at its source.
     pub(crate) number: u64,
+    /// \[ps\] Latency of its path, with its factor.
+    pub(crate) latency: u64,
     /// Its source.
     pub(crate) source: u32,
     /// Distinguishes its ends from those that are no longer true.

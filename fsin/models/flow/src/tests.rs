@@ -40,14 +40,17 @@ fn drawn(case: u64) -> (String, Params, Vec<(u64, Message)>) {
         tick: [1, 1, 1, 5_000][rng.random_range(0..4)],
         bandwidth_millionths: [1_000_000, 1_000_000, 970_000][rng.random_range(0..3)],
         paths: [Paths::Hash, Paths::Adaptive][rng.random_range(0..2)],
+        connections: ["per-destination", "serial", "serial:3", "at-once"][rng.random_range(0..4)].parse().unwrap(),
         ..Params::default()
     };
     // In half of the cases, sizes and starts are such that many ends and entries coincide.
     let ties = rng.random_bool(0.5);
+    let few = [2, u32::MAX][rng.random_range(0..2)];
     let count = rng.random_range(2..120);
     let mut messages: Vec<(u64, Message)> = (0..count)
         .map(|id| {
-            let (source, destination) = (rng.random_range(0..nodes), rng.random_range(0..nodes));
+            // Few pairs in half of the cases, so that many messages wait.
+            let (source, destination) = (rng.random_range(0..nodes.min(few)), rng.random_range(0..nodes));
             let bytes = if ties { 4096 * rng.random_range(0..3) } else { rng.random_range(0..100_000) };
             let start = if ties { 1_000_000 * rng.random_range(0..5) } else { rng.random_range(0..50_000_000) };
             (start, Message { id, source: NodeId(source), destination: NodeId(destination), bytes, class: 0 })
@@ -228,4 +231,54 @@ fn flows_take_other_paths_with_what_is_left_of_them() {
     // No route is left: its packet is lost.
     assert_eq!(times("node:1@1us", &both), (vec![(1, 4000)], 1));
     assert_eq!(times("node:1@0", &both), (vec![(1, 4000)], 1));
+}
+
+/// Messages of 1 000 bytes at 1 byte/ns; every finish by hand \[ns\], by number of the message.
+#[test]
+fn messages_of_a_connection_follow_each_other() {
+    let topology: Arc<dyn Topology> = Arc::from(topology::parse("mesh:4", 2).unwrap());
+    let times = |connections: &str, messages: &[(u64, u32, u32, u64, u8)]| {
+        let params = Params {
+            link_rate: 8_000_000_000,
+            node_rate: 8_000_000_000,
+            propagation: 100_000,
+            connections: connections.parse().unwrap(),
+            ..Params::default()
+        };
+        let messages: Vec<(u64, Message)> = (0..)
+            .zip(messages)
+            .map(|(id, &(start, source, destination, bytes, class))| {
+                let (source, destination) = (NodeId(source), NodeId(destination));
+                (start * 1000, Message { id, source, destination, bytes, class })
+            })
+            .collect();
+        let [fast, reference] = [false, true].map(|is_reference| {
+            let mut network = Flows::new(&topology, &params, is_reference).unwrap();
+            let (mut deliveries, ..) = run(&mut network, &messages, Flows::check_capacities);
+            deliveries.sort_by_key(|delivery| delivery.message.id);
+            deliveries.iter().map(|delivery| delivery.delivered.0 / 1000).collect::<Vec<u64>>()
+        });
+        assert_eq!(fast, reference);
+        fast
+    };
+    // A pair: the second enters when the first has ended, and at once they end together.
+    let pair = [(0, 0, 1, 1000, 0), (0, 0, 1, 1000, 0)];
+    assert_eq!(times("per-destination", &pair), [1100, 2100]);
+    assert_eq!(times("serial", &pair), [1100, 2100]);
+    assert_eq!(times("at-once", &pair), [2100, 2100]);
+    assert_eq!(times("serial:2", &pair), [2100, 2100]);
+    // Classes are connections of their own, but not in the line of a source.
+    let classes = [(0, 0, 1, 1000, 0), (0, 0, 1, 1000, 1)];
+    assert_eq!(times("per-destination", &classes), [2100, 2100]);
+    assert_eq!(times("serial", &classes), [1100, 2100]);
+    // Issued while the first is on its way, when it has left, and after it has arrived.
+    let staggered = [(0, 0, 1, 1000, 0), (1050, 0, 1, 1000, 0), (2300, 0, 1, 1000, 0)];
+    assert_eq!(times("per-destination", &staggered), [1100, 2150, 3400]);
+    // A far destination after a near one is sent when the near one has left, and enters a link later; a near one after a
+    // far one does not enter before that has arrived.
+    assert_eq!(times("serial", &[(0, 0, 1, 1000, 0), (0, 0, 3, 1000, 0)]), [1100, 2300]);
+    assert_eq!(times("serial", &[(0, 0, 3, 1000, 0), (0, 0, 1, 1000, 0)]), [1300, 2300]);
+    // Messages of no bytes wait their turn, and one to the node itself waits for none.
+    let empty = [(0, 0, 1, 1000, 0), (0, 0, 1, 0, 0), (0, 0, 0, 5, 0), (0, 0, 1, 1000, 0)];
+    assert_eq!(times("per-destination", &empty), [1100, 1100, 0, 2100]);
 }

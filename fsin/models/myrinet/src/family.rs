@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use fsin_core::failures::Failures;
-use fsin_core::family::{Carried, Key, Kind, ModelFamily, NetworkSpec, Room, Units, Values};
+use fsin_core::family::{Carried, Discipline, Key, Kind, ModelFamily, NetworkSpec, Room, Units, Unloaded, Values};
 use fsin_core::network::Network;
 use fsin_core::parallel;
 use fsin_core::route::{Name, listed};
 use fsin_core::topology::switched::parse_rate;
-use fsin_core::topology::{DeadLink, Topology};
+use fsin_core::topology::{DeadLink, Spans, Topology};
 use trgen::Geometry;
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
@@ -17,7 +17,7 @@ use trgen::phrase::Phrase;
 use crate::params::{AROUND, TICKS};
 use crate::reference;
 use crate::rules::routes::carried;
-use crate::rules::wires::LINKS;
+use crate::rules::wires::{LINKS, Wires};
 use crate::{Params, check, fast};
 
 #[rustfmt::skip]
@@ -41,6 +41,11 @@ pub static FAMILY: ModelFamily = ModelFamily {
                 and load 1 what the {link-rate} carries in full packets",
         parameters: &[],
         source: "ANSI/VITA 26-1998; Boden et al., Myrinet, IEEE Micro 15(1), 1995; George, VanLoon",
+    },
+    discipline: Discipline {
+        order: "packets of a pair have one route and arrive in order",
+        sharing: "links, packet by packet: worms wait for each other's ends at an output, in turn",
+        busy: "a host sends one packet at a time, of its messages in their order; a send ends when the GAP behind its last packet has left the host",
     },
     aliases: &[],
     load_unit: "fraction of capacity",
@@ -169,6 +174,20 @@ impl NetworkSpec for Spec {
         let character = self.params.character() as f64 / TICKS as f64;
         let capacity = f64::from(payload) / f64::from(payload + AROUND + 2) / character;
         Units { phit_bytes: 1, packet_phits: payload, is_padded: false, capacity }
+    }
+
+    /// A worm takes a character time at each switch, and another where characters are stored.
+    fn unloaded(&self, phits: f64) -> Unloaded {
+        let Ok(wires) = Wires::new(&*self.at_first, &self.params, false) else { return Unloaded::shared(0) };
+        let characters = if self.params.store_character { 2 } else { 1 };
+        let hop = |port: usize| {
+            let ticks = wires.delays[port] + characters * wires.characters[port];
+            (!wires.dead[port]).then_some(ticks)
+        };
+        let around = self.params.packets_of(phits.ceil() as u64) * u64::from(AROUND + 2);
+        let slowest = wires.characters.iter().copied().max().unwrap_or(0);
+        let worm = (phits.ceil() as u64 + around).saturating_mul(slowest);
+        Unloaded::shared(Spans::of_wiring(&wires, hop).farthest().saturating_add(worm) / TICKS)
     }
 
     fn cycle(&self) -> Option<(u64, u64)> {

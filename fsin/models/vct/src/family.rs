@@ -6,21 +6,22 @@ use std::sync::Arc;
 use crate::routing::{Order, Routing};
 use fsin_core::failures::{Failures, LostPairs, Timetable, parts};
 use fsin_core::family::{
-    Key, Kind, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values, bandwidth_unused,
+    Discipline, Key, Kind, LinkRoom, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units,
+    Unloaded, Values, bandwidth_unused, narrow_links,
 };
 use fsin_core::network::Network;
 use fsin_core::parallel;
-use fsin_core::topology::{self, Faults, Topology};
-use trgen::Geometry;
+use fsin_core::topology::{self, Faults, Port, Spans, Topology};
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
+use trgen::{Geometry, NodeId};
 
 use crate::engine::fast;
 use crate::engine::reference::Reference;
 use crate::router::arbitration::ARBITRATIONS;
 use crate::router::faults::Reachability;
-use crate::router::hop_delays::LINKS;
+use crate::router::hop_delays::{HopDelays, LINKS};
 use crate::router::injection::INJECTIONS;
 use crate::router::{
     Arbitration, CheckedParams, Consumption, GlobalCc, Inject, Injection, Interface, RouterParams, SourceQueue,
@@ -44,7 +45,7 @@ const KEYS: &[Key] = &[
     Key::of_network("injectors", "I", Kind::Integer, Some("1"), "", "injection queues of each node"),
     Key::of_network("injection", "MODE", Kind::Word, Some("shortest"), "", "injector of a new packet: shortest (the least occupied), dor, longest-path, ...; fsin list injections").naming(INJECTIONS),
     Key::of_network("inject", "parallel|serial", Kind::Word, Some("parallel"), "", "from source buffer to injection queue: whatever fits at once, or a phit per cycle"),
-    Key::of_network("interface", "serial|interleaved:N|per-port", Kind::Word, Some("serial"), "", "messages that an interface sends at a time: one; up to N to different destinations, packets in turn; or on each link those whose routes begin there; per-port in slices, tpu:..., if this, injectors and injection are absent"),
+    Key::of_network("interface", "serial|interleaved:N|per-port", Kind::Word, Some("serial"), "", "messages that an interface sends at a time: one; up to N to different destinations, packets in turn; or on each link those whose routes begin there; per-port in slices, tpu:..., if this, injectors and injection are absent. Of models without packets: per-destination, one of each source, destination and class; serial or serial:N, up to N of a node; at-once, all"),
     Key::of_network("consumption", "multiple|single|N", Kind::Word, Some("multiple"), "", "consumption ports: one for each queue, or one or N per node"),
     Key::of_network("arbitration", "MODE", Kind::Word, Some("rr"), "", "who gets a contended output: rr (round robin), fifo, longest, random, age, highest-vc").naming(ARBITRATIONS),
     Key::of_network("bubble", "B", Kind::Integer, Some("2"), "packets", "room that a packet must find, its own place included, where it enters a ring or, on a mesh, a row; 0: none, and a torus may deadlock"),
@@ -63,6 +64,11 @@ pub static VCT: ModelFamily = ModelFamily {
         about: "virtual cut-through routers with virtual channels, phit by phit: the functional model of FSIN",
         parameters: &[],
         source: "Ridruejo, Miguel-Alonso, INSEE, Euro-Par 2005",
+    },
+    discipline: Discipline {
+        order: "messages of a pair enter one after another; packets pass each other only where routings, channels or injectors give them a choice",
+        sharing: "links and ports, packet by packet in turn; a packet that waits stops those behind it in its queue",
+        busy: "a node with one message at a time (more by {interface}); a send ends when its last packet is in the source buffer, before its link is free by the room of that ({injection-queue}) and of the injection queue ({queue})",
     },
     aliases: &["router"],
     keys: KEYS,
@@ -98,6 +104,14 @@ struct Spec {
     threads: usize,
     /// The setting to which dead links are due, with its value.
     cause: (&'static str, String),
+    /// True if the longest dimension is to come first.
+    is_long: bool,
+}
+
+/// True if the links of a direct network lead in other directions than the dimensions of its shape, whose lengths are
+/// known.
+fn has_own_steps(topology: &dyn Topology) -> bool {
+    topology.shape().dimensions != topology.geometry().sizes().len()
 }
 
 impl Spec {
@@ -131,7 +145,8 @@ impl Spec {
         let (engine, threads) = engine(values)?;
         let cause = if count > 0 { ("faults", count.to_string()) } else { ("fail", values.word("fail").to_owned()) };
         let at_first = Arc::clone(router.timetable.at_first().unwrap_or(&topology));
-        Ok(Self { topology, at_first, router, engine, threads, cause })
+        let is_long = values.is_set("order") && values.word("order") == "long";
+        Ok(Self { topology, at_first, router, engine, threads, cause, is_long })
     }
 }
 
@@ -168,6 +183,17 @@ impl NetworkSpec for Spec {
         Units { phit_bytes, packet_phits, is_padded: true, capacity: 1.0 }
     }
 
+    /// H hops of L phits take H (1 + delays) + L - 1.
+    fn unloaded(&self, phits: f64) -> Unloaded {
+        let (topology, delays) = (&*self.at_first, HopDelays::new(&self.router, &*self.at_first));
+        let hop = |node, port: Port| {
+            let there = topology.neighbour(node, port)?;
+            Some(1 + u64::from(delays.to(there.index(), port.index())))
+        };
+        let slowest = topology.switched().map_or(1, |network| network.longest_crossing());
+        Unloaded::shared(Spans::of(topology, hop).farthest() + (phits.max(1.0) * f64::from(slowest)) as u64)
+    }
+
     fn rates(&self) -> Option<Rates> {
         let router = &self.router;
         let nodes = self.topology.endpoints();
@@ -180,12 +206,15 @@ impl NetworkSpec for Spec {
             Consumption::Multiple => f64::INFINITY,
         };
         let is_serial = router.interface.in_progress() == 1 && router.interface != Interface::PerPort;
-        let packets = u64::from(router.injection_queue_packets + router.queue_packets) * router.injectors as u64;
+        // Messages of a lane have one injector.
+        let injectors = if router.interface == Interface::PerPort { 1 } else { router.injectors as u64 };
+        let packets = u64::from(router.injection_queue_packets + router.queue_packets) * injectors;
         let rates = Rates {
             link: 1.0,
             injection: vec![injection; nodes],
             ejection: vec![ejection; nodes],
-            queued_phits: is_serial.then(|| packets * u64::from(router.packet_phits)),
+            queued_phits: packets * u64::from(router.packet_phits),
+            is_serial,
         };
         Some(rates.paced(&*self.topology))
     }
@@ -245,6 +274,16 @@ impl NetworkSpec for Spec {
         }
         let why = match self.topology.switched() {
             Some(_) => phrase!["with ", ["topology" => self.topology.spec()], ", whose switches do not inject"],
+            None if self.router.routing.follows().is_some() => {
+                phrase!["with ", ["routing" => routing], ", which has one path for each pair of nodes"]
+            }
+            None if self.is_long && has_own_steps(&*self.topology) => {
+                phrase![
+                    "with ",
+                    ["topology" => self.topology.spec()],
+                    ", whose links lead in directions that are no dimensions of its shape, so that none is the longest"
+                ]
+            }
             None if self.topology.shape().dimensions == 1 => {
                 phrase!["with ", ["topology" => self.topology.spec()], ", which has one dimension"]
             }
@@ -278,9 +317,20 @@ impl NetworkSpec for Spec {
         Some(SpecError::new(ErrorKind::Conflict, what, remedy).of(self.cause.0))
     }
 
+    fn link_room(&self, node: NodeId, port: Port) -> Option<LinkRoom> {
+        let router = &self.router;
+        self.topology.neighbour(node, port)?;
+        // A phit takes its place when it is sent, and credits take no time.
+        let delay = HopDelays::of(router, &*self.topology, node, port);
+        let channels = router.vcs as u64;
+        let (phits, step) = (u64::from(router.queue_phits()) * channels, u64::from(router.packet_phits) * channels);
+        Some(LinkRoom { phits, cycles: 1 + u64::from(delay), step, channels })
+    }
+
     fn warnings(&self) -> Vec<Phrase> {
         let timetable = &self.router.timetable;
         let mut warnings = self.router.warnings();
+        warnings.extend(narrow_links(self, &*self.topology, "queue"));
         match self.topology.switched() {
             Some(_) => warnings.extend(timetable.failures().warnings(&*self.topology)),
             None => {
@@ -311,7 +361,10 @@ fn router(values: &dyn Values, topology: &dyn Topology) -> Result<RouterParams, 
         routes,
         order: match values.is_set("order") {
             true => {
-                let longest_first = Order::longest_first(topology.geometry().sizes());
+                let longest_first = match has_own_steps(topology) {
+                    true => Order::Dimension,
+                    false => Order::longest_first(topology.geometry().sizes()),
+                };
                 let orders = [("dim", Order::Dimension), ("dir", Order::Direction), ("long", longest_first)];
                 values.choice("order", &orders)?
             }

@@ -5,16 +5,17 @@ use std::sync::Arc;
 
 use fsin_core::failures::Failures;
 use fsin_core::family::{
-    Key, Kind, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Values, bandwidth_unused,
+    Discipline, Key, Kind, LinkRoom, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Unloaded,
+    Values, bandwidth_unused, narrow_links,
 };
 use fsin_core::network::Network;
 use fsin_core::parallel;
 use fsin_core::route::ChannelPolicy;
-use fsin_core::topology::{Switched, Topology};
-use trgen::Geometry;
+use fsin_core::topology::{Port, Spans, Switched, Topology};
 use trgen::catalog::{Component, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
+use trgen::{Geometry, NodeId};
 
 use crate::components::{ALLOCATORS, HOLDS, PRESETS, VC_CLASSES, values as values_of};
 use crate::reference::Reference;
@@ -53,6 +54,11 @@ pub static WORMHOLE: ModelFamily = ModelFamily {
         parameters: &[],
         source: "Dally, Towles, Principles and Practices of Interconnection Networks, 2004; Jiang et al., BookSim 2, \
                  ISPASS 2013",
+    },
+    discipline: Discipline {
+        order: "messages of a pair enter one after another; packets pass each other only where routings or channels give them a choice",
+        sharing: "links, flit by flit among channels in turn; a packet keeps its channel until its tail has passed",
+        busy: "a node with one message at a time (more by {interface}); a send ends when the last flit has left the node",
     },
     aliases: &[],
     keys: KEYS,
@@ -214,8 +220,24 @@ impl NetworkSpec for Spec {
         Some(self.params.timetable.failures())
     }
 
+    fn link_room(&self, node: NodeId, port: Port) -> Option<LinkRoom> {
+        let (params, topology) = (&self.params, &*self.topology);
+        let is_end = |node: NodeId| topology.switched().is_some() && node.index() < topology.endpoints();
+        // Endpoints take flits as they come.
+        topology.neighbour(node, port).filter(|&there| !is_end(there))?;
+        let crossing = topology.switched().map_or(1, |network| network.pace(node, port).crossing());
+        let one_way = params.link_delay + topology.wire(node, port) + crossing;
+        // At a source credits count at once.
+        let credit = if is_end(node) { 0 } else { params.credit_delay };
+        let channels = params.vcs as u64;
+        let phits = u64::from(params.buffer) * channels;
+        Some(LinkRoom { phits, cycles: u64::from(2 * one_way + credit), step: channels, channels })
+    }
+
     fn warnings(&self) -> Vec<Phrase> {
-        self.params.timetable.failures().warnings(&*self.topology)
+        let mut warnings = self.params.timetable.failures().warnings(&*self.topology);
+        warnings.extend(narrow_links(self, &*self.topology, "buffer"));
+        warnings
     }
 
     fn units(&self) -> Units {
@@ -227,6 +249,19 @@ impl NetworkSpec for Spec {
         }
     }
 
+    fn unloaded(&self, phits: f64) -> Unloaded {
+        let topology = &*self.at_first;
+        let network = topology.switched();
+        let router = self.params.zero_load_latency(1, 1);
+        let hop = |node, port| {
+            let crossing = network.map_or(1, |network| network.pace(node, port).crossing());
+            let link = self.params.link_delay + topology.wire(node, port) + crossing - 1;
+            Some(router + u64::from(link))
+        };
+        let slowest = network.map_or(1, |network| network.longest_crossing());
+        Unloaded::shared(router + Spans::of(topology, hop).farthest() + (phits.max(1.0) * f64::from(slowest)) as u64)
+    }
+
     fn rates(&self) -> Option<Rates> {
         let nodes = self.topology.endpoints();
         let (mut injection, mut ejection) = (1.0, 1.0);
@@ -235,8 +270,13 @@ impl NetworkSpec for Spec {
             injection = self.params.interface.lanes(links) as f64;
             ejection = self.params.ejections(links) as f64;
         }
-        let rates =
-            Rates { link: 1.0, injection: vec![injection; nodes], ejection: vec![ejection; nodes], queued_phits: None };
+        let rates = Rates {
+            link: 1.0,
+            injection: vec![injection; nodes],
+            ejection: vec![ejection; nodes],
+            queued_phits: 0,
+            is_serial: false,
+        };
         Some(rates.paced(&*self.topology))
     }
 

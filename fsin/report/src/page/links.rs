@@ -208,7 +208,7 @@ pub(super) fn load_colours() -> String {
     };
     let classes: String = (0..STEPS).map(|step| format!(".h{step}{{fill:var(--h{step})}}")).collect();
     format!(
-        ":root{{{}}}\n@media (prefers-color-scheme: dark) and (not print) {{:root{{{}}}}}\n{classes}\n",
+        ":root{{{}}}\n@media screen and (prefers-color-scheme: dark) {{:root{{{}}}}}\n{classes}\n",
         declared(false),
         declared(true)
     )

@@ -3,6 +3,7 @@
 //! The experiments and their settings come first, then warnings if there are any. Then follow curves, tables, heat maps
 //! of links, jobs, every point, notes of the runs, and the origin of the results.
 
+mod collectives;
 mod head;
 mod html;
 mod jobs;
@@ -154,6 +155,7 @@ fn sections(subject: Subject<'_>, baseline: Option<Baseline<'_>>, scale: Scale, 
         (links::section(plan, &curves, collected))
         @if let Some((baseline, others)) = &others { (comparison(baseline, others, (&curves, collected))) }
         (bounds(plan, collected))
+        (collectives::section(plan, collected))
         (jobs::section(plan, collected))
         (points(plan, collected))
         (warnings::notes(plan, collected))
@@ -245,7 +247,7 @@ fn series_colours() -> String {
         COLOURS.iter().enumerate().map(line).collect()
     };
     format!(
-        ":root{{{}}}\n@media (prefers-color-scheme: dark) and (not print) {{:root{{{}}}}}\n",
+        ":root{{{}}}\n@media screen and (prefers-color-scheme: dark) {{:root{{{}}}}}\n",
         declared(0.0),
         declared(0.35)
     )

@@ -11,11 +11,10 @@ use maud::{Markup, html};
 pub(super) fn section(plan: &Plan, collected: &Collected) -> Markup {
     let rows = &collected.rows;
     let mut facts: Vec<(&str, String)> = Vec::new();
-    const FIELDS: [(&str, Field); 4] = [
+    const FIELDS: [(&str, Field); 3] = [
         ("version", |manifest| manifest.version.as_deref()),
         ("commit", |manifest| manifest.commit.as_deref()),
         ("target", |manifest| manifest.target.as_deref()),
-        ("host", |manifest| manifest.host.as_deref()),
     ];
     for (name, field) in FIELDS {
         facts.push((name, values(rows, field).into_iter().collect::<Vec<_>>().join(", ")));

@@ -78,8 +78,18 @@ pub(super) fn bounds(plan: &Plan, collected: &Collected) -> Markup {
         return Markup::default();
     }
     let axes = plan.axes.iter().map(|axis| axis.key.as_str());
-    let titles =
-        ["injection", "interface", "ejection", "bisection", "links", "critical path", "binding", "time / bound"];
+    let titles = [
+        "injection",
+        "interface",
+        "ejection",
+        "bisection",
+        "links",
+        "fullest link",
+        "critical path",
+        "sequence",
+        "binding",
+        "time / bound",
+    ];
     let mut table = Table::new(axes.chain(["completion", "ms"]).chain(titles));
     for row in rows {
         let result = &row.result;
@@ -88,7 +98,8 @@ pub(super) fn bounds(plan: &Plan, collected: &Collected) -> Markup {
         cells.push(time.map_or("-".to_owned(), short));
         cells.push(result.completion_seconds.map_or("-".to_owned(), |seconds| short(1e3 * seconds)));
         let each = result.completion_bounds_cycles.clone().unwrap_or_default();
-        let bounds = [each.injection, each.interface, each.ejection, each.bisection, each.links, each.critical_path];
+        let of_network = [each.injection, each.interface, each.ejection, each.bisection, each.links, each.fullest_link];
+        let bounds = of_network.into_iter().chain([each.critical_path, each.sequence]);
         cells.extend(bounds.map(|cycles| cycles.map_or("-".to_owned(), |cycles| short(cycles as f64))));
         cells.push(result.completion_bound_by.clone().unwrap_or_else(|| "-".to_owned()));
         let share = time.zip(result.number(Figure::CompletionBound)).filter(|(_, bound)| *bound > 0.0);
@@ -103,7 +114,8 @@ pub(super) fn bounds(plan: &Plan, collected: &Collected) -> Markup {
                 "Cycles that no routing could beat with these settings: phits of the busiest node over its links, injectors \
                  or ports of consumption (injection, ejection), messages that an interface sends one after another \
                  (interface), phits that cross a middle of the network over the links there (bisection), all phits times hops over all links, \
-                 and the program over a network that delivers at once (critical path). The greatest binds; where the time \
+                 what the link that carried most carried (fullest link, where links are counted), the program over a network \
+                 that delivers at once (critical path), and over one in which every message is alone (sequence). The greatest binds; where the time \
                  is far above it, what is lost is lost to congestion, or to a latency that nothing hides."
             }
         }

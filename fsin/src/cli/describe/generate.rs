@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{ArgMatches, Command};
 use fsin::experiment::{self, Is, Kind, Need};
+use fsin::family::ModelFamily;
+use fsin::models::MODELS;
 use fsin::result::{Figure, Part, parts};
 
 use crate::cli::notation::of_table;
@@ -70,6 +72,7 @@ fn pages() -> Vec<(String, String)> {
         ("keys.md".to_owned(), keys()),
         ("components.md".to_owned(), format!("{NOTICE}{}", describe::components_page())),
         ("routings.md".to_owned(), format!("{NOTICE}{}", describe::routings_page())),
+        ("disciplines.md".to_owned(), format!("{NOTICE}{}", describe::disciplines_page())),
         ("figures.md".to_owned(), figures()),
     ]
 }
@@ -121,7 +124,10 @@ fn keys() -> String {
         }
         let cell = |word: &str| word.replace('|', "\\|");
         let metavar = if key.kind == Kind::Switch { "true, false" } else { key.metavar };
-        let default = key.default.map_or("-".to_owned(), |default| format!("`{default}`"));
+        let usual = key.default.map_or("-".to_owned(), |default| format!("`{default}`"));
+        let other = |model: &&ModelFamily| Some(format!("{} `{}`", model.component.name, model.default_of(key.name)?));
+        let others: Vec<String> = MODELS.rows().iter().filter_map(other).collect();
+        let default = std::iter::once(usual).chain(others).collect::<Vec<_>>().join(", ");
         let needs: Vec<String> = key.needs.iter().map(needed).collect();
         let needs = if needs.is_empty() { String::new() } else { format!("; only {}", needs.join(" and ")) };
         text.push_str(&format!(

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 
 use clap::ArgMatches;
 use fsin::catalogue::{Carrier, Kind, Member, described, kinds, routings_for, routings_of, routings_of_models};
-use fsin::experiment::named;
+use fsin::experiment::{self, named};
 use fsin::family::ModelFamily;
 use fsin::models::MODELS;
 use fsin::models::wormhole::components::preset_values;
@@ -178,6 +178,9 @@ fn facts(kind: &Kind, member: &Member) -> Vec<(String, String)> {
     match kind.name.as_str() {
         "networks" => {
             if let Some(model) = named(name) {
+                for (what, text) in model.discipline.named() {
+                    add(what, of_table(text));
+                }
                 add("unit of load", model.load_unit.to_owned());
                 add("understands also", model.shared.join(", "));
             }
@@ -202,10 +205,17 @@ fn facts(kind: &Kind, member: &Member) -> Vec<(String, String)> {
     facts
 }
 
-/// The settings that only this network model has: name with its short form, meaning, unit, default.
+/// The settings that only this network model has, and those of which it has another default: name with its short form,
+/// meaning, unit, default.
 fn settings(kind: &Kind, member: &Member) -> Vec<[String; 4]> {
     let model = named(member.component.name).filter(|_| kind.name == "networks");
-    let keys = model.into_iter().flat_map(|model| model.keys.iter().map(move |key| (model, key)));
+    let own = model.into_iter().flat_map(|model| model.keys.iter().map(move |key| (model, key)));
+    // Of settings that it shares, those with a default of its own.
+    let shared = model.into_iter().flat_map(|model| {
+        let keys = experiment::keys().iter().filter(|key| model.default_of(key.name).is_some());
+        keys.filter(|key| model.keys.iter().all(|own| own.name != key.name)).map(move |key| (model, key))
+    });
+    let keys = own.chain(shared);
     keys.map(|(model, key)| {
         let short = model.short.iter().find(|(_, name)| *name == key.name);
         let name = short.map_or_else(|| key.name.to_owned(), |(short, _)| format!("{} or {short}", key.name));
@@ -354,6 +364,21 @@ pub(crate) fn components_page() -> String {
             }
             let _ = writeln!(text, "\nSource: {}", cell(component.source));
         }
+    }
+    text
+}
+
+/// What is in order, what shares and who is busy in every network model, as one page of Markdown.
+pub(crate) fn disciplines_page() -> String {
+    let mut text = "# What is in order, what shares, who is busy\n\nNetwork models differ in what they divide among messages, \
+                    and in how long a sender is occupied. Each states it (`fsin explain vct`), and tests measure every cell of \
+                    this table. An occupation makes others wait, a delay does not: a link is busy for the bytes of a message at its \
+                    rate, and the time of flight comes after that. What follows for programs whose ranks are not in step is in \
+                    [another page](../howto/stragglers.md).\n\n| model | in order | shares | busy |\n| --- | --- | --- | --- |\n"
+        .to_owned();
+    for model in MODELS.rows() {
+        let cells = model.discipline.named().map(|(_, said)| cell(&of_table(said)));
+        let _ = writeln!(text, "| `{}` | {} |", model.component.name, cells.join(" | "));
     }
     text
 }

@@ -9,12 +9,12 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 use fsin::experiment::{self, Origin, Settings};
 use fsin::failures::{Change, Failures};
-use fsin::family::{Ends, PHITS_PER_NODE_CYCLE};
+use fsin::family::{Ends, PHITS_PER_NODE_CYCLE, capacities};
 use fsin::route::Routers;
 use fsin::route::proof::Network as _;
-use fsin::surveyed::{check_size, surveyed};
-use fsin::topology::switched::{Delay, Destinations, LinkAttributes, Syntax, rewritten};
-use fsin::topology::{self, DeadLink, Port, Survey, Topology};
+use fsin::surveyed::{check_size, surveyed_with};
+use fsin::topology::switched::{Delay, Destinations, LinkAttributes, Syntax, network_of_text, rewritten};
+use fsin::topology::{self, Capacities, DeadLink, Port, Survey, Topology};
 use fsin::words::counted;
 use serde_json::{Map, Value, json};
 use trgen::NodeId;
@@ -51,26 +51,28 @@ pub(crate) fn topology(matches: &ArgMatches) -> Result<Exit, Complaint> {
             };
             let topology = failures.at_first(&whole);
             let dead = topology.dead_links();
-            Found { topology, unit: PHITS_PER_NODE_CYCLE, blocked: None, dead, failures }
+            let capacities = Capacities::of(&*topology);
+            Found { topology, capacities, with_room: false, unit: PHITS_PER_NODE_CYCLE, blocked: None, dead, failures }
         }
     };
     let topology = &found.topology;
     check_size(&**topology).map_err(|(what, remedy)| Complaint::new(Exit::Usage, what, remedy))?;
     let text = match word("format") {
-        "dot" => topology::dot(&**topology, found.blocked.as_deref().unwrap_or_default()),
+        "dot" => readable("dot", topology::dot(&**topology, found.blocked.as_deref().unwrap_or_default()))?,
         syntax @ ("list" | "csv" | "node-link") => {
             let syntax = match syntax {
                 "list" => Syntax::List,
                 "csv" => Syntax::Csv,
                 _ => Syntax::NodeLink,
             };
-            rewritten(&topology::dot(&**topology, &[]), syntax).map_err(|refusal| {
+            let text = rewritten(&topology::dot(&**topology, &[]), syntax).map_err(|refusal| {
                 Complaint::new(
                     Exit::Usage,
                     format!("--format {}: {}", word("format"), refusal.what()),
                     refusal.remedy(),
                 )
-            })?
+            })?;
+            readable(word("format"), text)?
         }
         "svg" => picture::svg(&**topology, found.blocked.as_deref().unwrap_or_default(), &found.dead)?,
         "json" => format!("{:#}\n", Value::Object(figures(&found))),
@@ -80,9 +82,24 @@ pub(crate) fn topology(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(Exit::Done)
 }
 
+/// What is written in a form that `graph:FILE` reads must be read there.
+fn readable(format: &str, text: String) -> Result<String, Complaint> {
+    match network_of_text(&text, "graph:FILE".to_owned(), None) {
+        Ok(_) => Ok(text),
+        Err(refusal) => {
+            let what = format!("--format {format}: graph:FILE could not read it: {}", refusal.what());
+            Err(Complaint::new(Exit::Usage, what, "use --format json, or svg for a picture"))
+        }
+    }
+}
+
 /// A topology and its network.
 struct Found {
     topology: Arc<dyn Topology>,
+    /// What links carry.
+    capacities: Capacities,
+    /// True if that is by the room behind links too, of a network with its settings.
+    with_room: bool,
     /// The unit of load of the network.
     unit: &'static str,
     /// The links that the network blocks, if it ever blocks any.
@@ -118,6 +135,8 @@ fn of_network(network: &str, spec: &str, matches: &ArgMatches) -> Result<Found, 
         Complaint::new(Exit::Usage, what, "leave it out, or name a network with links: vct, wormhole, ethernet")
     })?;
     let (topology, dead) = (Arc::clone(topology), network.dead_links());
+    let capacities = capacities(&*network, &*topology);
+    let has_room = (0..topology.nodes()).map(NodeId::at).any(|node| network.link_room(node, Port(0)).is_some());
     let mut failures = network.failures().cloned().unwrap_or_default();
     let bandwidth = experiment::key("bandwidth").and_then(|key| key.default).unwrap_or_default();
     let cycle = network.cycle().or_else(|| experiment::cycle_ratio(bandwidth, network.units().phit_bytes));
@@ -126,7 +145,8 @@ fn of_network(network: &str, spec: &str, matches: &ArgMatches) -> Result<Found, 
         let at = u128::from(change.at) * u128::from(picoseconds) / u128::from(cycles.max(1));
         change.at = u64::try_from(at).unwrap_or(u64::MAX);
     }
-    Ok(Found { topology, unit: model.load_unit, blocked: network.blocked_links(), dead, failures })
+    let (unit, blocked) = (model.load_unit, network.blocked_links());
+    Ok(Found { topology, capacities, with_room: has_room, unit, blocked, dead, failures })
 }
 
 /// What is said of the links of a network: how many directions of links have which rate, delay and queue.
@@ -255,7 +275,7 @@ impl Described {
 /// The properties of a topology as JSON.
 fn figures(found: &Found) -> Map<String, Value> {
     let topology = &*found.topology;
-    let mut figures = surveyed(topology);
+    let mut figures = surveyed_with(topology, &found.capacities);
     if let Some(described) = Described::of(topology) {
         figures.insert("described".to_owned(), described.json());
     }
@@ -319,7 +339,7 @@ fn parallel(topology: &dyn Topology, router: &str) -> String {
 /// The properties of a topology as lines of text.
 fn table(found: &Found) -> String {
     let (topology, unit, blocked) = (&*found.topology, found.unit, found.blocked.as_deref());
-    let survey = Survey::of(topology);
+    let survey = Survey::with(topology, &found.capacities);
     let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.4}"));
     let degree = match (survey.degree_min, survey.degree_max) {
         (least, most) if least == most => counted(most, "link", "links"),
@@ -374,8 +394,13 @@ fn table(found: &Found) -> String {
         (
             "uniform load",
             format!(
-                "{} {unit} at most{remark}, by the rates of links alone: delays, buffers and credits may allow less",
-                number(survey.uniform_load_bound)
+                "{} {unit} at most{remark}, by {}",
+                number(survey.uniform_load_bound),
+                match found.with_room {
+                    true =>
+                        "the rates of links and the room behind them: a link carries no more than that room in a round trip",
+                    false => "the rates of links alone: delays, buffers and credits may allow less",
+                }
             ),
         ),
     ];

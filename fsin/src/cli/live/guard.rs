@@ -98,6 +98,32 @@ pub(crate) fn main() -> Exit {
     Exit::Done
 }
 
+/// Ends the processes with this variable in their environment that are left when a run has ended, also those in sessions of
+/// their own: each may end by itself for a moment. Returns their numbers and names.
+pub(crate) fn end_left(name: &str, value: &OsStr) -> Vec<String> {
+    let mark = [name.as_bytes(), b"=", value.as_bytes()].concat();
+    let left = || {
+        let numbers = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+        numbers.filter(|&number| is_marked(number, &mark, false)).collect::<Vec<i32>>()
+    };
+    let begin = Instant::now();
+    let mut found = left();
+    while !found.is_empty() && begin.elapsed() < GRACE {
+        thread::sleep(CHECK_INTERVAL);
+        found = left();
+    }
+    let named = |&number: &i32| {
+        let name = fs::read_to_string(format!("/proc/{number}/comm")).unwrap_or_default();
+        format!("{number} ({})", name.trim_end())
+    };
+    let names = found.iter().map(named).collect();
+    if !found.is_empty() {
+        end_processes(&mark);
+    }
+    names
+}
+
 /// Waits for the processes with this entry in their environment to end, and kills those that do not.
 fn end_processes(mark: &[u8]) {
     let begin = Instant::now();

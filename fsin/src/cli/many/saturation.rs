@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use clap::ArgMatches;
-use fsin::experiment::{Experiment, Key, Lists, Origin, keys};
+use fsin::experiment::{Carried, Experiment, Key, Lists, Origin, keys};
 use fsin::result::{Figure, write_pretty, write_rows};
 use fsin::run::SHORTFALL;
 use fsin::sweep::{
@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use trgen::phrase;
 
-use crate::cli::many::sweep::{lists, warn_of_unused};
+use crate::cli::many::sweep::{lists, tell_left, warn_of_unused};
 use crate::cli::run::perform::{OneOfMany, perform_one};
 use crate::cli::run::progress::Points;
 use crate::cli::{Complaint, Exit, Flags, interrupt, output, settings};
@@ -33,7 +33,7 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let of_runs = of_single_runs(&mut lists)?;
     keep_highest(&mut lists)?;
     let grid = Grid::new(lists)?;
-    let plan = Plan::new(&grid, 0, many.skip_invalid, &Flags).map_err(|error| {
+    let mut plan = Plan::new(&grid, 0, many.skip_invalid, &Flags).map_err(|error| {
         let parted = |key: &Key| grid.axes.iter().any(|axis| axis.key.name == key.name);
         // A switch has no words to split.
         let words = |key: &Key| matches.try_get_many::<String>(key.name).ok().flatten();
@@ -52,7 +52,9 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
         };
         return Err(Complaint::new(Exit::Usage, what, "name another folder: new, or one of a sweep without them"));
     }
+    let inputs = if folder.is_some() { plan.carry() } else { Carried::default() };
     if !matches.get_flag("quiet") {
+        tell_left(&inputs);
         plan.left_out().iter().for_each(|line| output::tell(line));
         let unused = plan.without_effect.iter().filter_map(|(key, origin)| settings::without_effect_of(key, origin));
         unused.chain(of_runs).for_each(|warning| output::tell(&format!("warning: {warning}")));
@@ -63,7 +65,7 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     let found = search_all(matches, &plan, &experiments, bounds, stop)?;
     if let Some(folder) = folder {
-        found.store(folder).map_err(|error| {
+        inputs.copy(folder).and_then(|()| found.store(folder)).map_err(|error| {
             let what = format!("-o {}: cannot keep the results: {error}", folder.display());
             Complaint::new(Exit::Failed, what, "name a folder where you may write")
         })?;
@@ -185,6 +187,7 @@ fn print_all(matches: &ArgMatches, found: &Saturations) -> Result<(), Complaint>
 fn bound_in_words(by: &str) -> &str {
     match by {
         "ejection" => "what the busiest node can receive",
+        "injection" => "what the busiest node can send over its links",
         "cut" => "the links across a cut",
         _ => "all links together",
     }
@@ -245,6 +248,8 @@ struct Answer {
     #[serde(rename = "undecided_loads")]
     /// The lowest and the highest load that could not be decided.
     undecided: Option<(f64, f64)>,
+    /// False if the network carries any load, and none was tried.
+    has_limit: bool,
     #[serde(rename = "load_bound_phits_per_node_cycle")]
     bound: Option<f64>,
     #[serde(rename = "load_bound_by")]
@@ -292,6 +297,7 @@ fn print_one(
                 low: bracket.low,
                 high: bracket.high,
                 undecided: bracket.undecided,
+                has_limit: searched.has_limit,
                 bound: bound.map(|bound| bound.load),
                 bound_by: bound.map(|bound| bound.by),
                 peak: searched.peak(Figure::AcceptedLoad),
@@ -310,6 +316,7 @@ fn print_one(
                     "saturation load   {load:.4} {unit} ({:.4} is carried, {high:.4} is not: {reason})\n",
                     bracket.low
                 ),
+                _ if !searched.has_limit => "no saturation at any load: this network has no limit\n".to_owned(),
                 (None, _) if probes.is_empty() => "no load has been tried to its end\n".to_owned(),
                 (None, Some(high)) => {
                     format!("saturation load   between {:.4} and {high:.4} {unit}\n", bracket.low)

@@ -16,10 +16,11 @@ use std::path::PathBuf;
 use clap::ArgMatches;
 use fsin::couple::PacketLog;
 use fsin::experiment::memory::check as check_memory;
-use fsin::experiment::{Experiment, Options, Origin, Performed, check, variable};
+use fsin::experiment::{Carried, Experiment, Inputs, Options, Origin, Performed, check, variable};
 use fsin::report::{FORMATS, Format, write_timeline};
 use fsin::stats::Arrival;
 
+use crate::cli::many::sweep::tell_left;
 use crate::cli::run::log::Log;
 use crate::cli::run::perform::perform;
 use crate::cli::run::progress::Meter;
@@ -44,10 +45,17 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     check_memory(&experiment)?;
     let verbose = matches.get_flag("verbose");
+    // The inputs as they are now, before a run that may take hours.
+    let kept = folder.map(|_| {
+        let mut inputs = Carried::default();
+        let text = inputs.text(&mut Inputs::default(), &experiment.to_toml());
+        (inputs, text)
+    });
     if verbose {
         tell_settings(&experiment);
     }
     if !quiet {
+        kept.iter().for_each(|(inputs, _)| tell_left(inputs));
         let foreseen = experiment.foreseen.iter().map(|warning| warning.written(&Flags));
         for warning in settings::without_effect(&experiment).into_iter().chain(foreseen) {
             output::tell(&format!("warning: {warning}"));
@@ -120,10 +128,13 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let state = if result.converged == Some(false) { "the state is not steady" } else { "then measured" };
         output::tell(&format!("measuring: {cycles} cycles passed before, {state}"));
     }
-    // A failure of stdout must not lose the results in the folder.
-    let printed = output::print(format(matches), &result);
-    if let Some(folder) = folder {
-        output::keep(folder, &result, &experiment.to_toml())?;
+    let format = format(matches);
+    let mut stored = result.clone();
+    kept.iter().for_each(|(inputs, _)| inputs.rename(&mut stored));
+    // A failure of stdout must not lose the results in the folder. A table is read where the inputs have their names.
+    let printed = output::print(format, if format == Format::Table { &result } else { &stored });
+    if let Some((folder, (inputs, text))) = folder.zip(kept) {
+        output::keep(folder, &stored, &text, &inputs)?;
     }
     printed?;
     recorded?;

@@ -5,9 +5,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::ArgMatches;
-use fsin::experiment::{Experiment, Inputs, Kind, RunPlan, key, without_folders};
+use fsin::experiment::{Experiment, Inputs, Kind, RunPlan, bare_texts, key, without_folders};
 use fsin::result::{Manifest, RunResult};
-use fsin::sweep::{Collected, Plan, Row, damage, open_unchecked};
+use fsin::sweep::{Collected, Plan, Point, Row, damage, open_unchecked};
 use fsin::words::counted;
 use serde_json::{Map, Value};
 use trgen::Cycle;
@@ -119,12 +119,18 @@ fn check(plan: &Plan, collected: &Collected, number: usize, folder: &Path, alone
     let limit = stopped_after(row, &experiment).map(|(count, _)| count);
     match perform_one(&experiment, OneOfMany { limit, ..OneOfMany::new(interrupt::flag(), alone) }) {
         Ok(None) => return None,
-        Ok(Some(result)) => {
+        Ok(Some(mut result)) => {
+            bare_texts(&mut result);
             compare("", &without_paths(&row.result), &without_paths(&result.reproducible()), &mut differences);
         }
         Err(complaint) => differences.push(format!("it does not run any more: {complaint}")),
     }
     Some(differences)
+}
+
+/// The text of the experiment that is stored with a point.
+fn planned(point: &Point, is_single: bool) -> String {
+    if is_single { point.experiment.clone() } else { point.file() }
 }
 
 /// Compares the files of a stored point with each other and with the plan.
@@ -134,7 +140,7 @@ fn check_files(folder: &Path, plan: &Plan, row: &Row, is_single: bool, differenc
         Err(error) => differences.push(error.to_string()),
     }
     match std::fs::read_to_string(folder.join("experiment.toml")) {
-        Ok(text) if text == plan.points[row.index].experiment => {}
+        Ok(text) if text == planned(&plan.points[row.index], is_single) => {}
         Ok(_) => differences.push("experiment.toml is not the experiment that was planned".to_owned()),
         Err(error) => differences.push(format!("experiment.toml: {error}")),
     }

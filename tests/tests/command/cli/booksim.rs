@@ -168,6 +168,7 @@ fn configurations_of_booksim_are_experiments() {
     let Some(rows) = rows("reference/booksim2.csv") else { return };
     let folder = folder();
     let mut seen = BTreeSet::new();
+    let mut refused = 0;
     for row in rows.iter().filter(|row| !row["traffic"].starts_with("hotspot")) {
         let words = words(row);
         if !seen.insert(words.clone()) {
@@ -176,7 +177,18 @@ fn configurations_of_booksim_are_experiments() {
         let text = configuration(row);
         std::fs::write(folder.path().join("row.cfg"), &text).expect("a file");
         let run = |words: &[&str]| fsin(folder.path()).args(words).output().expect("fsin has just been built");
-        let imported = keys_of(&run(&["import", "booksim", "row.cfg"]), &text);
+        let output = run(&["import", "booksim", "row.cfg"]);
+        // Batches of the switch, and a routing that does not adapt, have no equal here.
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let without_equal =
+            ["st_final_delay = 2", "st_prepare_delay = 1", "routing_delay = 2", "routing_function = min_adapt"];
+        if without_equal.iter().any(|statement| text.contains(statement)) {
+            let is_named = without_equal.iter().any(|statement| text.contains(statement) && said.contains(statement));
+            assert!(output.status.code() == Some(2) && is_named, "{text}: {said}");
+            refused += 1;
+            continue;
+        }
+        let imported = keys_of(&output, &text);
         let told: Vec<&str> = ["config"].into_iter().chain(words.iter().map(String::as_str)).collect();
         let expected = keys_of(&run(&told), &text);
         for flag in words.iter().step_by(2) {
@@ -190,7 +202,7 @@ fn configurations_of_booksim_are_experiments() {
         let load: f64 = imported["load"].parse().expect("a number");
         assert!((load - row["inj_rate"].parse::<f64>().expect("a number")).abs() < 1e-9, "{text}");
     }
-    assert!(seen.len() > 50, "{}", seen.len());
+    assert!(seen.len() - refused > 40, "{} of {}", refused, seen.len());
     let small = "topology = mesh; k = 4; n = 2; routing_function = dor; num_vcs = 2; injection_rate = 0.1;\n";
     std::fs::write(folder.path().join("small.cfg"), small).expect("a file");
     let ran = fsin(folder.path()).args(["run", "small.cfg", "--cycles", "2000", "--format", "json", "-q"]).output();
@@ -212,17 +224,42 @@ const ANYNET: &str = "router 0 node 0 router 1 router 2\nrouter 1 node 1 router 
 
 /// Configurations of each kind of network, with its number of nodes, and the mean of routers on a route between any two
 /// nodes, each itself included, of which links have two ends; and of the cycles beyond one that links take.
-const CONFIGURATIONS: [(&str, u32, f64, f64); 10] = [
+const CONFIGURATIONS: [(&str, u32, f64, f64); 12] = [
     ("topology = mesh; k = 4; n = 2; routing_function = dor;", 16, 1.0 + 2.0 * 1.25, 0.0),
     ("topology = mesh; k = 3; n = 3; routing_function = dim_order;", 27, 1.0 + 3.0 * 8.0 / 9.0, 0.0),
     ("topology = torus; k = 4; n = 2; routing_function = dim_order; use_noc_latency = 0;", 16, 1.0 + 2.0, 0.0),
     ("topology = torus; k = 4; n = 2; routing_function = dim_order_bal; use_noc_latency = 1;", 16, 1.0 + 2.0, 2.0),
     ("topology = fly; k = 2; n = 3; routing_function = dest_tag;", 8, 3.0, 0.0),
     ("topology = fly; k = 4; n = 2; routing_function = dest_tag;", 16, 2.0, 0.0),
-    ("topology = cmesh; k = 2; n = 2; c = 4; routing_function = dor;", 16, 1.0 + 1.0, 0.0),
+    (
+        "topology = cmesh; k = 2; n = 2; c = 4; x = 2; y = 2; xr = 2; yr = 2; routing_function = dor_no_express; \
+         use_noc_latency = 0;",
+        16,
+        1.0 + 1.0,
+        0.0,
+    ),
+    // Links between routers are two cycles long.
+    (
+        "topology = cmesh; k = 2; n = 2; c = 4; x = 2; y = 2; xr = 2; yr = 2; routing_function = xy_yx_no_express;",
+        16,
+        1.0 + 1.0,
+        1.0,
+    ),
     // Of 16 nodes, 4 are below the same switch, and a route to the others passes three.
-    ("topology = fattree; k = 4; n = 2; routing_function = anca;", 16, (4.0 + 12.0 * 3.0) / 16.0, 0.0),
-    ("topology = flatfly; k = 3; n = 2; c = 2; routing_function = dor;", 18, 1.0 + 2.0 * 2.0 / 3.0, 0.0),
+    ("topology = fattree; k = 4; n = 2; routing_function = nca;", 16, (4.0 + 12.0 * 3.0) / 16.0, 0.0),
+    (
+        "topology = flatfly; k = 3; n = 2; c = 4; x = 3; y = 3; xr = 2; yr = 2; routing_function = ran_min; use_noc_latency = 0;",
+        36,
+        1.0 + 2.0 * 2.0 / 3.0,
+        0.0,
+    ),
+    // A link is 2 cycles long to the next router of a row, and 4 to the one after it: 8/9 in each dimension, less a cycle.
+    (
+        "topology = flatfly; k = 3; n = 2; c = 4; x = 3; y = 3; xr = 2; yr = 2; routing_function = xyyx;",
+        36,
+        1.0 + 2.0 * 2.0 / 3.0,
+        2.0 * 2.0 * 8.0 / 9.0 - 2.0 * 2.0 / 3.0,
+    ),
     // To itself 1, to the two others of the triangle 2; across: between the middles 2, with one other 3, two others 4.
     (
         "topology = anynet; network_file = net.txt; routing_function = min;",

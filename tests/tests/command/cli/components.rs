@@ -47,13 +47,13 @@ fn lists_and_explanations_are_those_of_the_model_that_is_named() {
     let said = |line: &str| text(&run(folder.path(), line));
     // What is of another model is neither listed, nor explained, nor offered as a setting.
     assert!(said("list routings --network wormhole").lines().all(|line| !line.starts_with("bubble:")));
-    assert!(said("list --network wormhole").lines().all(|line| !line.starts_with("recoveries")));
+    assert!(said("list --network wormhole").lines().all(|line| !line.starts_with("transports")));
     let explained = said("explain updown --network wormhole");
     assert!(explained.contains("  in wormhole: ") && !explained.contains("  in myrinet: "), "{explained}");
     for (model, own, other) in [("wormhole", "ugal,", "dally:trc,"), ("vct", "dally:trc,", "--vc-allocator")] {
         let help = said(&format!("run --network {model} --help"));
         let routings = help.split_once("--routing <").unwrap().1.split_once("\n\n").unwrap().0;
-        assert!(routings.contains(own) && !routings.contains(other) && !help.contains("--recovery"), "{help}");
+        assert!(routings.contains(own) && !routings.contains(other) && !help.contains("--transport"), "{help}");
     }
     // A name of several kinds is explained in each.
     let random = said("explain random");
@@ -67,7 +67,7 @@ fn lists_and_explanations_are_those_of_the_model_that_is_named() {
     };
     for (line, remedy) in [
         ("list wormhole-routings", "`fsin list routings --network wormhole`"),
-        ("list ethernet-recoveries", "`fsin list recoveries --network ethernet`"),
+        ("list ethernet-transports", "`fsin list transports --network ethernet`"),
         ("list routings --network bus", "vct, wormhole, myrinet"),
         ("list routings --network wormhol", "did you mean `wormhole`?"),
         ("list routing --network bus", "no routing"),

@@ -141,7 +141,16 @@ fn run_member(kind: &Kind, member: &Member, folder: &Path) -> Result<(), String>
                     // There must be several paths to choose from.
                     "paths" => vec![("routing", "adaptive")],
                     // Who is acknowledged has connections.
-                    "completion" => vec![("recovery", "window")],
+                    "completion" | "ack-class" => vec![("transport", "window")],
+                    "in-flight" => vec![("transport", "roce")],
+                    "spread" => vec![("forwarding", "static")],
+                    // A congestion control has a transport that carries it, and marks or stamps.
+                    "cc" => match name.as_str() {
+                        "dctcp" => vec![("transport", "window"), ("ecn", "step:10kB")],
+                        "dcqcn" => vec![("transport", "roce"), ("ecn", "step:10kB")],
+                        "hpcc" => vec![("transport", "roce")],
+                        _ => vec![("transport", "window")],
+                    },
                     _ => Vec::new(),
                 };
                 with(model.component.name, &[&[(key, name.as_str())], &more[..]].concat())

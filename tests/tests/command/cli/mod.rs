@@ -10,6 +10,8 @@ use tempfile::TempDir;
 use tests::command::run;
 
 mod booksim;
+mod booksim_corpus;
+mod booksim_points;
 mod components;
 mod figures;
 mod folders;

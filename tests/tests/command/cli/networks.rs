@@ -119,7 +119,7 @@ fn no_model_ignores_an_attribute_of_links() {
     for network in ["vct", "wormhole", "ethernet", "myrinet", "bus", "constant-delay", "zero"] {
         let line = |name: &str| {
             let more = match network {
-                "ethernet" => "--load 1.5 --recovery none --traffic shift(1)",
+                "ethernet" => "--load 1.5 --transport none --traffic shift(1)",
                 // The slack that a delay of 1024 ns needs.
                 "myrinet" => "--load 0.05 --slack 400",
                 _ => "--load 0.05",

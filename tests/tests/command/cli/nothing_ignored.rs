@@ -19,9 +19,9 @@ fn refused(line: &str) -> String {
 fn a_key_without_its_condition_is_refused_by_name_and_noted_in_a_file() {
     let ethernet = "--network ethernet --topology fattree:2,2";
     for (line, key, texts) in [
-        (ethernet, "window 5000", ["--window", "without --recovery window"]),
-        (ethernet, "segment 500", ["--segment", "without --recovery window"]),
-        (ethernet, "rto-min 1ms", ["--rto-min", "without --recovery window"]),
+        (ethernet, "window 5000", ["--window", "without --transport window"]),
+        (ethernet, "segment 500", ["--segment", "without --transport window"]),
+        (ethernet, "rto-min 1ms", ["--rto-min", "without --transport window"]),
         (ethernet, "xoff 100", ["--xoff", "without --pause true"]),
         (ethernet, "ecmp true", ["--ecmp", "without --forwarding static"]),
         ("--network ethernet --forwarding static", "ageing 1s", ["--ageing", "without --forwarding learning"]),
@@ -103,7 +103,7 @@ fn words_of_every_model_explain_themselves() {
     assert!(has("allocators", "islip") && has("routings", "updown") && has("traffic", "zipf"));
     let explained: Value = serde_json::from_str(&text(&run(folder.path(), "explain ethernet --format json"))).unwrap();
     let settings = explained[0]["settings"].as_array().unwrap();
-    let recovery = settings.iter().find(|one| one["name"] == "recovery").unwrap();
+    let recovery = settings.iter().find(|one| one["name"] == "transport").unwrap();
     assert!(recovery["values"].as_array().unwrap().contains(&Value::from("oracle")), "{recovery}");
     let preset: Value = serde_json::from_str(&text(&run(folder.path(), "explain booksim --format json"))).unwrap();
     assert_eq!(preset[0]["sets"]["route-delay"], "0");

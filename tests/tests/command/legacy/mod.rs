@@ -277,6 +277,40 @@ fn wrong_words_are_refused_with_their_place_and_a_remedy() {
     }
 }
 
+/// Every word of a file that cannot be taken is named at once, each with its line.
+#[test]
+fn l5_all_refusals_of_a_file_at_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let conf = folder.path().join("wrong.conf");
+    fs::write(&conf, "tqk=4\nbsize=1_3\namode=oldest\nload=\nvc=bubbel\nextract=1\ntpattern=trace\n").expect("a file");
+    let output = run(&["legacy", &conf.display().to_string()]);
+    let said = stderr(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    for (line, what) in [
+        (1, "`tqk` is not known"),
+        (2, "`bsize=1_3` is no whole number"),
+        (3, "`amode` does not know `oldest`"),
+        (4, "`load` has no value"),
+        (5, "`vc` does not know `bubbel`"),
+        (6, "`extract=1` has no counterpart"),
+        (7, "`tpattern=trace` needs the trace"),
+    ] {
+        assert!(said.contains(&format!("line {line}: ")) && said.contains(what), "{what}: {said}");
+    }
+}
+
+/// The original's words for trees, as others wrote them.
+#[test]
+fn l4_words_of_trees() {
+    let Some(path) = shared_file("cases/second/tree-words.sh") else { return };
+    let script = fs::read_to_string(path).expect("text");
+    for line in script.lines().filter_map(|line| line.strip_prefix("fsin ")) {
+        let output = run(&line.split_whitespace().collect::<Vec<_>>());
+        assert!(output.status.success(), "{line}: {}", stderr(&output));
+        assert!(stderr(&output).contains("--routing tree:static"), "{line}: {}", stderr(&output));
+    }
+}
+
 /// Every configuration in which the original was measured is accepted, and can be run.
 #[test]
 fn the_measured_configurations_are_read() {

@@ -6,6 +6,7 @@ use super::*;
 pub(super) fn becomes(words: &str) -> (String, String) {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("t.trc"), TRACE).expect("a file");
+    fs::write(folder.path().join("hops.txt"), "1 1\n2 1\n").expect("a file");
     let output = fsin(folder.path()).arg("legacy").args(words.split_whitespace()).output().expect("the command starts");
     let said = stderr(&output);
     assert!(output.status.success(), "{words}: {said}");
@@ -212,6 +213,17 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("topo=fattree_4_2", "--topology fattree:4,2 --routing tree:adaptive", ""),
     ("topo=thintree_4_2_2", "--topology thintree:4,2,2 --routing tree:adaptive", ""),
     ("topo=slimtree_4_2_2 rmode=static1", "--topology slimtree:4,2,2 --routing tree:static --vcs 1", ""),
+    ("topo=thintree_5_2_2 routing=static", "--topology thintree:5,2,2 --routing tree:static", ""),
+    (
+        "topo=fattree_4_2 routing=adaptive rmode=smart",
+        "--topology fattree:4,2 --routing tree:adaptive",
+        "rmode=smart: without effect",
+    ),
+    ("topo=slimtree_9_3_2 routing=static nchan=3", "--topology slimtree:9,3,2 --routing tree:static --vcs 3", ""),
+    ("topo=icube_2_1_4_4 vc=icube routing=static", "--topology icube:4x4:2 --routing cube:oblivious", "crashes"),
+    ("trigger_rate=0.2 triggered=1_2 load=0.1", "--temporal reactive(0.2,1,2) --load 0.142857143", "comes on top"),
+    ("tpattern=population tracefile=hops.txt", "--traffic population(hops.txt)", ""),
+    ("tpattern=histogram tracefile=hops.txt load=0.2", "--traffic histogram(hops.txt) --load 0.2", ""),
     ("topo=dragonfly_1_2_1", "--topology dragonfly:p=1,a=2,h=1 --routing dragonfly:minimal", ""),
     // Abbreviated.
     ("plen=8 tpat=transpose warm=100", "--packet 8 --traffic transpose --warmup 100", ""),

@@ -298,7 +298,7 @@ fn a_flow_completes_at_its_start_and_its_time() {
     let networks = [
         ("ethernet --link-rate 100Gb/s --frames roce", Some(1_171_200)),
         ("flow --link-rate 10Gb/s --propagation 500ns", Some(1_800_000)),
-        ("ethernet:recovery=window,completion=acked --frames tcp", None),
+        ("ethernet:transport=window,completion=acked --frames tcp", None),
         ("myrinet", None),
     ];
     for (at, (network, time)) in networks.into_iter().enumerate() {

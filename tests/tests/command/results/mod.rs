@@ -234,8 +234,52 @@ fn a_trace_that_changed_is_found() {
     fs::write(folder.path().join("a.trc"), "s 0 1 64 0\nr 1 0 64 0\n").unwrap();
     done(folder.path(), "run --topology torus:4 --trace a.trc -q -o stored");
     assert!(done(folder.path(), "rerun stored").contains("1 of 1"));
+    // The file of the author may change: that of the results counts.
     fs::write(folder.path().join("a.trc"), "s 0 1 128 0\nr 1 0 128 0\n").unwrap();
+    assert!(done(folder.path(), "rerun stored").contains("1 of 1"));
+    let kept = fs::read_dir(folder.path().join("stored/inputs")).unwrap().next().unwrap().unwrap().path();
+    fs::copy(folder.path().join("a.trc"), kept.join("a.trc")).unwrap();
     assert!(code(&run(folder.path(), "rerun stored"), 1).contains("input files"));
+}
+
+/// The page is dark where the reader's system is dark, light where it is light, and names what was run.
+#[test]
+fn a_page_is_dark_where_the_reader_is() {
+    let folder = tempfile::tempdir().unwrap();
+    done(folder.path(), "run --kernel all-reduce-ring:tasks=4,bytes=4096 --topology torus:4 --link-loads -q -o k");
+    done(folder.path(), "report k -q");
+    let page = fs::read_to_string(folder.path().join("k/report.html")).unwrap();
+    assert!(
+        page.contains("<h2>Collectives</h2>") && page.contains("bus bandwidth"),
+        "a page of a program with collectives"
+    );
+    // A query that a browser does not know never holds.
+    assert!(
+        !page.contains("(not "),
+        "`not` stands before a type of medium, or before a condition in brackets of its own"
+    );
+    let look = "<script>document.body.dataset.seen = [document.body, ...document.querySelectorAll('svg text')].map((part) =>\
+                getComputedStyle(part)[part == document.body ? 'backgroundColor' : 'fill']).slice(0, 2).join('|')\
+                + '|' + (document.documentElement.scrollWidth <= innerWidth);</script></body>";
+    fs::write(folder.path().join("look.html"), page.replace("</body>", look)).unwrap();
+    for (scheme, seen) in
+        [(0, "rgb(22, 24, 28)|rgb(230, 230, 230)|true"), (1, "rgb(255, 255, 255)|rgb(26, 26, 26)|true")]
+    {
+        for width in [1400, 500] {
+            let flags =
+                [format!("--blink-settings=preferredColorScheme={scheme}"), format!("--window-size={width},900")];
+            let flags = ["--dump-dom", &flags[0], &flags[1]];
+            let Some((dom, _)) = browser(&folder.path().join("look.html"), &flags) else {
+                tests::shared::skipped("no chromium");
+                return;
+            };
+            assert!(
+                dom.contains(&format!("data-seen=\"{seen}\"")),
+                "scheme {scheme}, {width} pixels: {}",
+                dom.split("data-seen=").nth(1).map_or("", |rest| &rest[..80])
+            );
+        }
+    }
 }
 
 #[test]

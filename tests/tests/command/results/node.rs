@@ -50,13 +50,48 @@ fn flows_with_windows_on_an_idle_network_have_a_slowdown_of_one() {
     for mtu in [100, 1000, 1497, 4096, 9216] {
         for (frames, completion) in [("roce", "last-byte"), ("roce", "acked"), ("hpcc", "acked")] {
             let line = format!(
-                "--network ethernet:forwarding=static,recovery=window --topology fattree:4,2 --link-rate 10Gb/s --frames {frames} \
+                "--network ethernet:forwarding=static,transport=window --topology fattree:4,2 --link-rate 10Gb/s --frames {frames} \
                  --mtu {mtu} --flows idle.csv --message-stats --rto-initial 10ms --rto-min 10ms --completion {completion}"
             );
             let found = result(folder.path(), &line);
             for figure in ["message_slowdown_mean", "message_slowdown_max"] {
                 assert_eq!(found[figure].as_f64(), Some(1.0), "{line}");
             }
+            assert_eq!(found["messages_unfinished"].as_u64(), Some(0), "{line}");
+        }
+    }
+}
+
+/// A flow that meets nothing has a slow-down of exactly 1, whatever its transport and its congestion control.
+#[test]
+fn a_flow_alone_has_a_slowdown_of_one_under_every_transport_and_congestion_control() {
+    let folder = tempfile::tempdir().unwrap();
+    let ecn = "ecn=step:100kB";
+    let with = [
+        "transport=oracle".to_owned(),
+        "transport=backoff".to_owned(),
+        "transport=none".to_owned(),
+        "transport=window".to_owned(),
+        "transport=window,cc=none".to_owned(),
+        format!("transport=window,cc=dctcp,{ecn}"),
+        format!("transport=window,cc=dctcp:reduction=at-once,ack-every=2,{ecn}"),
+        "transport=roce".to_owned(),
+        "transport=roce,in-flight=bdp,ack-every=3".to_owned(),
+        format!("transport=roce,cc=dcqcn,in-flight=bdp-scaled,{ecn}"),
+        format!("transport=roce,cc=dcqcn:preset=sigcomm2015,{ecn}"),
+        "transport=roce,cc=hpcc".to_owned(),
+        "transport=roce,cc=hpcc:int=exact,pause=pfc,buffer=32MB".to_owned(),
+    ];
+    for (bytes, start, mtu) in [("1", "3us", "1000"), ("64001", "1ms", "4096"), ("1MB", "17us", "1497")] {
+        let list = format!("src,dst,bytes,start\n1,6,{bytes},{start}\n");
+        fs::write(folder.path().join("alone.csv"), list).unwrap();
+        for settings in &with {
+            let line = format!(
+                "--network ethernet:forwarding=static,{settings} --topology fattree:4,2 --link-rate 100Gb/s --frames roce \
+                 --mtu {mtu} --flows alone.csv --message-stats"
+            );
+            let found = result(folder.path(), &line);
+            assert_eq!(found["message_slowdown_max"].as_f64(), Some(1.0), "{line}: {found}");
             assert_eq!(found["messages_unfinished"].as_u64(), Some(0), "{line}");
         }
     }
@@ -72,7 +107,7 @@ fn acknowledged_flows_and_the_ideal_of_hpcc_follow_their_formulas() {
         fs::write(folder.path().join("one.csv"), format!("src,dst,bytes,start\n0,1,{},0\n", 1000 * frames)).unwrap();
         let line = |completion: &str| {
             format!(
-                "--network ethernet:forwarding=static,recovery=window,window=100000000 --initial-window 100000 --topology star:2 \
+                "--network ethernet:forwarding=static,transport=window,window=100000000 --initial-window 100000 --topology star:2 \
                  --link-rate 100Gb/s --frames hpcc --flows one.csv --message-stats {completion}"
             )
         };
@@ -95,7 +130,7 @@ fn acknowledged_flows_and_the_ideal_of_hpcc_follow_their_formulas() {
         ("--network ethernet --topology star:4 --completion acked", "--completion"),
         ("--topology torus:4x4 --message-stats --ideal hpcc", "is the time of an acknowledged message"),
         (
-            "--network ethernet:forwarding=static,recovery=window --topology star:4 --message-stats --ideal hpcc",
+            "--network ethernet:forwarding=static,transport=window --topology star:4 --message-stats --ideal hpcc",
             "completion=acked",
         ),
         ("--topology torus:4x4 --ideal hpcc", "--message-stats"),
@@ -114,7 +149,7 @@ fn equal_senders_have_equal_shares() {
     fs::write(folder.path().join("four.csv"), format!("src,dst,bytes,start\n{rows}")).unwrap();
     for queue in [8, 20, 64] {
         let line = format!(
-            "--network ethernet:forwarding=static,recovery=none,port-queue={queue} --topology star:5 --flows four.csv --flow-stats"
+            "--network ethernet:forwarding=static,transport=none,port-queue={queue} --topology star:5 --flows four.csv --flow-stats"
         );
         let found = result(folder.path(), &line);
         assert!(found["failure"].is_null() && found["complete"] == true, "{found}");

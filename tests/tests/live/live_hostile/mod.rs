@@ -237,6 +237,7 @@ fn times_that_are_none_false_counts_and_messages_that_nobody_could_read_end_a_gu
             size: 4096,
             cookie: 0,
             unmodelled: false,
+            identified: None,
             payload: Bytes::from(vec![7; carried]),
         })
     };
@@ -294,7 +295,7 @@ fn nonsense() -> impl Strategy<Value = Nonsense> {
         4 => (0u32..5, any::<bool>(), prop_oneof![0u64..300, any::<u64>()], any::<u64>(), prop::collection::vec(any::<u8>(), 0..40))
             .prop_map(|(destination, notify, size, cookie, payload)| {
                 let size = size.max(payload.len() as u64);
-                Body::Inject(Inject { destination, notify, size, cookie, unmodelled: false, payload: Bytes::from(payload) })
+                Body::Inject(Inject { destination, notify, size, cookie, unmodelled: false, identified: None, payload: Bytes::from(payload) })
             }),
         3 => (prop_oneof![Just(u64::MAX), any::<u64>(), 0u64..5_000_000], 0u64..4)
             .prop_map(|(next, injects)| Body::Timestamp { next, injects }),

@@ -172,6 +172,7 @@ fn what_ended_a_guest_is_in_the_wire_log() {
         size: 3,
         cookie: 0,
         unmodelled: false,
+        identified: None,
         payload: Bytes::from_static(b"12345"),
     };
     codec.put(0, 0, &Body::Inject(inject), &mut bytes);

@@ -3,20 +3,28 @@
 use super::uniform::any_other;
 use super::{Entry, Pattern};
 use crate::Geometry;
-use crate::catalog::Component;
+use crate::catalog::{Component, ErrorKind};
 use crate::rng::Stream;
+use crate::synthetic::draw::below;
 use crate::units::NodeId;
 
 pub(super) static SEMI: Entry = Entry {
     component: Component {
         name: "semi",
-        about: "nodes with x < floor(X/2), of the plane z = 0 where there are more dimensions than two, send to any other of them, \
-                all equally likely; the others are silent",
+        about: "nodes with x < floor(X/2) send to any other of them in the plane where all coordinates but x and y are 0, all equally \
+                likely; the others are silent; not on trees",
         parameters: &[],
         source: "FSIN, Universidad del Pais Vasco (2017)",
     },
     aliases: &[],
-    build: |_, context| Ok(Box::new(Semi { geometry: context.geometry.clone() })),
+    build: |call, context| {
+        if context.geometry.leaf() > 1 {
+            let problem = "`semi` is defined by the x of nodes in a grid, which endpoints of a tree do not have";
+            let remedy = "use a grid, or `map(grid:4x4, semi)` with sizes of your own";
+            return Err(call.refuse_all(problem, remedy).of_kind(ErrorKind::Unsupported));
+        }
+        Ok(Box::new(Semi { geometry: context.geometry.clone() }))
+    },
 };
 
 /// The pattern `semi`.
@@ -37,8 +45,8 @@ impl Semi {
         self.geometry.sizes().iter().take(2).product()
     }
 
-    /// Number of nodes that send.
-    fn senders(&self) -> u32 {
+    /// Number of nodes that receive: the senders of the plane.
+    fn receivers(&self) -> u32 {
         let (size, half) = self.row();
         self.plane() / size * half
     }
@@ -53,16 +61,20 @@ impl Pattern for Semi {
         if self.is_silent(source) {
             return None;
         }
-        // Senders are numbered row by row.
+        // Receivers are numbered row by row.
         let (size, half) = self.row();
-        let own = source.0 / size * half + source.0 % size;
-        let other = any_other(NodeId(own), self.senders(), rng).0;
-        Some(NodeId(other / half * size + other % half))
+        let receivers = self.receivers();
+        let drawn = if source.0 < self.plane() {
+            any_other(NodeId(source.0 / size * half + source.0 % size), receivers, rng).0
+        } else {
+            below(receivers, rng)
+        };
+        Some(NodeId(drawn / half * size + drawn % half))
     }
 
     fn is_silent(&self, source: NodeId) -> bool {
         let (size, half) = self.row();
-        // A single sender has no destination, and rows of one node have no senders.
-        source.0 >= self.plane() || source.0 % size >= half || self.senders() < 2
+        // Rows of one node have no senders, and the only receiver has no destination.
+        source.0 % size >= half || (source.0 < self.plane() && self.receivers() < 2)
     }
 }

@@ -7,6 +7,7 @@
 //! Decision: docs/decisions/0158-messages-to-oneself.md.
 
 mod distance;
+mod few;
 mod fixed;
 mod group;
 mod half;
@@ -167,6 +168,8 @@ pub static PATTERNS: Table<Entry> = Table::new(
         &group::GROUPSHIFT,
         &random::RANDPERM,
         &random::BISECT,
+        &few::ASYMMETRIC,
+        &few::DIAGONAL,
         &robin::DISTRIBUTE,
         &robin::RSDIST,
         &hot::HOTREGION,

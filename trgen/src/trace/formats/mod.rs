@@ -28,7 +28,7 @@ mod trg;
 pub mod write;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use dumpi::{DumpiBinaries, dumpi_binaries};
 pub use error::{Fault, Place, ReadError, plural};
@@ -197,6 +197,12 @@ pub fn open_bytes(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<App
 /// When the file cannot be opened, or is a container that cannot be read.
 pub fn open_container(path: &Path) -> Result<Option<container::Reader>, ReadError> {
     trg::open_file(path)
+}
+
+/// The other files of a trace that `path`, a file, names: those of the ranks in an index. None of a trace of any other form.
+#[must_use]
+pub fn companions(path: &Path) -> Vec<PathBuf> {
+    ti::indexed(path)
 }
 
 /// The communication matrix of the programs in a container on disk, which is read once, block by block.

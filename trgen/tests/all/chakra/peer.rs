@@ -136,3 +136,30 @@ fn every_rank_of_a_training_step_ends_when_the_peer_says() {
     }
     assert!(rows > 0);
 }
+
+/// Computations of no duration release what waits for them after what begins at their instant: 32 of 64 ranks depend on it.
+#[test]
+fn sixty_four_ranks_of_a_training_step_end_when_the_peer_says() {
+    let Some(archive) = shared_file("cases/second/stage_llama_64ranks.tar.xz") else { return };
+    let params =
+        Params { peak: Some(100e12), memory: Some(1e18), least: 1000, group_delay: 10_000, ..Params::default() };
+    let ends = run(trace(&archive), params, 500.0, 50.0 * (1_u64 << 30) as f64 / 1e9).finish();
+    let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
+    ends.iter().for_each(|ps| *counts.entry(ps / 1000).or_default() += 1);
+    assert_eq!(counts, BTreeMap::from([(765_873, 32), (496_489, 32)]));
+}
+
+/// Messages of an all-to-all of a group arrive together, and each is delayed by itself: 10 ns for each of four, not 30.
+#[test]
+fn a_delay_of_groups_is_no_occupation() {
+    let Some(folder) = shared_file("cases/second/moe8") else { return };
+    let end = |group_delay: u64, rate: f64| {
+        let params = Params { least: 1000, group_delay, ..Params::default() };
+        let ends = run(trace(&folder), params, 500.0, rate).finish();
+        assert!(ends.iter().all(|end| end == &ends[0]), "{ends:?}");
+        ends[0] / 1000
+    };
+    assert_eq!((end(10_000, 50.0 * (1_u64 << 30) as f64 / 1e9), end(10_000, 50.0)), (31_798, 33_414));
+    // Before the first message of a collective, and after each of its arrivals that another one follows.
+    assert!(end(0, 50.0) < 33_414);
+}

@@ -6,6 +6,7 @@ mod common;
 mod expr;
 mod load;
 mod patterns;
+mod second;
 mod source;
 mod spatial;
 mod traffic;

@@ -18,7 +18,7 @@ fn pattern(text: &str, grid: &Geometry) -> Box<dyn Pattern> {
 
 /// Tests draws of one source against weights per destination (not normalised; a destination of weight 0 must not
 /// occur).
-fn check(text: &str, grid: &Geometry, source: u32, weights: &[f64]) {
+pub(super) fn check(text: &str, grid: &Geometry, source: u32, weights: &[f64]) {
     const DRAWS: u32 = 1_000_000;
     let mut pattern = pattern(text, grid);
     let mut rng = stream(11, u64::from(source), Purpose::Spatial);
@@ -214,6 +214,27 @@ fn turns_go_round_all_others() {
     }
 }
 
+/// x < floor(X/2).
+fn is_low(grid: &Geometry, node: u32) -> bool {
+    grid.coordinates(NodeId(node))[0] < grid.sizes()[0] / 2
+}
+
+/// All coordinates but x and y are 0.
+fn is_in_plane(grid: &Geometry, node: u32) -> bool {
+    grid.coordinates(NodeId(node)).iter().skip(2).all(|&higher| higher == 0)
+}
+
+/// Endpoints of a tree have no x.
+#[test]
+fn semi_is_refused_on_trees() {
+    for leaf in [2, 3, 5] {
+        let tree = Geometry::new(&[leaf * 7]).unwrap().with_leaf(leaf).unwrap();
+        assert!(spatial::parse("semi", &tree, 1).unwrap_err().to_string().contains("tree"));
+        let text = format!("map(grid:{leaf}x7, semi)");
+        assert!(spatial::parse(&text, &tree, 1).is_ok(), "{text}");
+    }
+}
+
 #[test]
 fn even_patterns() {
     check_everywhere("uniform", &GRIDS, |grid, source| evenly(grid, |to| to != source));
@@ -221,14 +242,10 @@ fn even_patterns() {
         let groups = grid.nodes() as u32 / 4;
         evenly(grid, |to| to / 4 == (source / 4 + 2) % groups)
     });
-    // x < floor(X/2), and z = 0; rows of one node, and one sender, are silent.
-    let shapes: [&[u32]; 8] = [&[5, 3], &[5, 9], &[1], &[2], &[3, 1], &[1, 4], &[5, 3, 2], &[4, 2, 3, 2]];
+    // From x < floor(X/2) to those of z = 0; rows of one node are silent, and so is a receiver without another.
+    let shapes: [&[u32]; 9] = [&[5, 3], &[5, 9], &[1], &[2], &[3, 1], &[1, 4], &[5, 3, 2], &[3, 1, 5], &[4, 2, 3, 2]];
     check_everywhere("semi", &[&GRIDS[..], &shapes].concat(), |grid, source| {
-        let sends = |node| {
-            let at = grid.coordinates(NodeId(node));
-            at[0] < grid.sizes()[0] / 2 && at.iter().skip(2).all(|&higher| higher == 0)
-        };
-        evenly(grid, |to| to != source && sends(source) && sends(to))
+        evenly(grid, |to| to != source && is_low(grid, source) && is_low(grid, to) && is_in_plane(grid, to))
     });
     check_everywhere("map(block:4, uniform)", &GRIDS, |grid, source| {
         evenly(grid, |to| to != source && to / 4 == source / 4)
@@ -284,7 +301,7 @@ fn patterns_with_the_sender_itself() {
 }
 
 /// `share` to the hot nodes other than the source, the rest evenly.
-fn hot(grid: &Geometry, source: u32, share: f64, hot: &[u32]) -> Vec<f64> {
+pub(super) fn hot(grid: &Geometry, source: u32, share: f64, hot: &[u32]) -> Vec<f64> {
     let nodes = grid.nodes() as u32;
     let others: Vec<u32> = hot.iter().copied().filter(|&node| node != source).collect();
     let share = if others.is_empty() { 0.0 } else { share };
@@ -329,11 +346,8 @@ fn hot_patterns_and_mixtures() {
     });
     // A component in which a node is silent leaves its share to the others.
     check_everywhere("mix(1:semi, 9:compose(shift(1), shift(-1)), 1:shift(1))", &GRIDS, |grid, source| {
-        let half = |node| {
-            let at = grid.coordinates(NodeId(node));
-            2 * at[0] < grid.sizes()[0] && at.iter().skip(2).all(|&higher| higher == 0)
-        };
-        let mut weights = evenly(grid, |to| to != source && half(source) && half(to));
+        let receives = |to| is_low(grid, to) && is_in_plane(grid, to);
+        let mut weights = evenly(grid, |to| to != source && is_low(grid, source) && receives(to));
         let total: f64 = weights.iter().sum();
         weights[(source as usize + 1) % grid.nodes()] += total.max(1.0);
         weights
@@ -387,7 +401,7 @@ fn local_falls_off_with_the_distance() {
 
 /// The distribution of `hops` hops, each in one of the dimensions with room left, all equally likely: hops per
 /// dimension.
-fn splits(sizes: &[u32], hops: u32) -> HashMap<Vec<u32>, f64> {
+pub(super) fn splits(sizes: &[u32], hops: u32) -> HashMap<Vec<u32>, f64> {
     let mut splits = HashMap::from([(vec![0; sizes.len()], 1.0)]);
     for _ in 0..hops {
         let mut next: HashMap<Vec<u32>, f64> = HashMap::new();

@@ -5,13 +5,15 @@
 use bytes::Bytes;
 use proptest::prelude::*;
 
-use super::{ANSWERS, ENVELOPE, Letter, Mail, Message, Owner, PLAIN, SYNCHRONOUS, open};
+use crate::shared::Place;
+
+use super::{ANSWERS, Content, ENVELOPE, LONG, LONG_ENVELOPE, Letter, Mail, Message, Owner, PLAIN, SYNCHRONOUS, open};
 
 const WORLD: u64 = 1;
 
 /// A message of `source`, the `sequence`th to this rank, that arrives at `time`.
 fn message(source: usize, tag: i64, sequence: u64, time: u64) -> Message {
-    let data = Bytes::copy_from_slice(&[source as u8, sequence as u8]);
+    let data = Content::Here(Bytes::copy_from_slice(&[source as u8, sequence as u8]));
     let order = (time, source, sequence);
     Message { kind: PLAIN, source, tag, context: WORLD, note: 0, data, time, sequence, order }
 }
@@ -180,14 +182,30 @@ proptest! {
     #[cfg_attr(miri, ignore = "no unsafe code")]
     fn an_envelope_keeps_what_it_carries(
         (context, tag, sequence, note) in any::<(u64, i64, u64, u64)>(), data in any::<Vec<u8>>(), cut in 0..ENVELOPE,
+        length in prop_oneof![Just(0), LONG - 1..=LONG + 1], offset in any::<u64>(),
     ) {
+        let data = [data, vec![7; length]].concat();
         let mut letter = Letter::with_room(data.len());
         letter.end().extend_from_slice(&data);
-        let sealed = letter.seal(SYNCHRONOUS, (context, tag), sequence, note);
+        let sealed = letter.seal(SYNCHRONOUS, (context, tag), sequence, note, None);
         let read = open(5, &sealed, 3, 4).unwrap();
         prop_assert_eq!((read.kind, read.source, read.context, read.tag), (SYNCHRONOUS, 5, context, tag));
         prop_assert_eq!((read.note, read.time, read.order), (note, 3, (4, 5, sequence)));
-        prop_assert_eq!(&read.data[..], &data[..]);
+        let Content::Here(found) = read.data else { panic!("the data are not stored") };
+        prop_assert_eq!(&found[..], &data[..]);
+        // Wherever long data are, the same bytes tell the message from others.
+        let mut letter = Letter::with_room(data.len());
+        letter.end().extend_from_slice(&data);
+        let place = Place { offset, length: data.len() as u64 };
+        let stored = letter.seal(SYNCHRONOUS, (context, tag), sequence, note, Some(place));
+        if data.len() >= LONG {
+            prop_assert_eq!(&stored[..LONG_ENVELOPE], &sealed[..LONG_ENVELOPE]);
+            prop_assert!(stored.len() < 80 && open(5, &stored.slice(..stored.len() - 1), 3, 4).is_none());
+            let Content::Stored(found) = open(5, &stored, 3, 4).unwrap().data else { panic!("the data are stored") };
+            prop_assert_eq!(found, place);
+        } else {
+            prop_assert_eq!(stored, sealed.clone());
+        }
         prop_assert!(open(5, &sealed.slice(..cut), 3, 4).is_none());
     }
 }

@@ -24,7 +24,9 @@ pub(in crate::topology) const ICUBE: Row = Row {
             },
             Parameter {
                 name: "endpoints",
-                about: "after a second colon, of each switch",
+                about: "after a second colon, of each switch: a number, or a tile such as 2x2 of the grid of all endpoints, which \
+                        are then numbered row by row; `:spaced` behind a tile makes links between switches as long, in cycles, \
+                        as endpoints lie between them",
                 range: "1 to 200",
                 default: "",
             },
@@ -117,5 +119,6 @@ fn parse(name: &str, words: &str, wraps: bool) -> Result<Switched, SpecError> {
     let (endpoints, nodes) = (lattice.first as usize, lattice.nodes);
     let plan = Cube { lattice, wraps };
     let colours = plan.colours(&links);
-    Switched::new(spec, endpoints, nodes, &links, Some(colours), plan)
+    let lattice = plan.lattice.clone();
+    Ok(lattice.lay_out(Switched::new(spec, endpoints, nodes, &links, Some(colours), plan)?))
 }

@@ -23,7 +23,9 @@ pub(in crate::topology) const HYPERX: Row = Row {
             },
             Parameter {
                 name: "endpoints",
-                about: "after a second colon, of each switch",
+                about: "after a second colon, of each switch: a number, or a tile such as 2x2 of the grid of all endpoints, which \
+                        are then numbered row by row; `:spaced` behind a tile makes links between switches as long, in cycles, \
+                        as endpoints lie between them",
                 range: "1 to 254",
                 default: "",
             },
@@ -82,5 +84,6 @@ fn parse(words: &str) -> Result<Switched, SpecError> {
             links.push(Link::new([end(switch, own, other), end(there, other, own)]));
         }
     }
-    Switched::new(spec, plan.lattice.first as usize, plan.lattice.nodes, &links, None, plan)
+    let lattice = plan.lattice.clone();
+    Ok(lattice.lay_out(Switched::new(spec, lattice.first as usize, lattice.nodes, &links, None, plan)?))
 }

@@ -3,10 +3,10 @@
 
 use std::ops::RangeInclusive;
 
-use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
+use trgen::{Geometry, NodeId};
 
-use super::{Link, check_nodes};
+use super::{Link, Switched, check_nodes};
 use crate::topology::number;
 
 /// The coordinates of switches. Dimension 0 varies fastest.
@@ -16,6 +16,11 @@ pub struct Lattice {
     pub sizes: Vec<u32>,
     /// \[endpoints\] Number at each switch.
     pub endpoints: u32,
+    /// \[endpoints\] By dimension: extent of the tile of each switch in the grid of all endpoints, which are numbered row
+    /// by row; empty if endpoints are numbered switch by switch.
+    tile: Vec<u32>,
+    /// True if links between switches are as long as the endpoints between them are many.
+    is_spaced: bool,
     /// Number of the first switch.
     pub(super) first: u32,
     /// Number of endpoints and switches.
@@ -35,12 +40,24 @@ pub(super) struct Limits {
 }
 
 impl Lattice {
-    /// Parses `4x4:2`: sizes, and endpoints of each switch.
+    /// Parses `4x4:2`: sizes, and endpoints of each switch; or `4x4:2x2`, with a tile of a grid of endpoints at each;
+    /// or `4x4:2x2:spaced`.
     pub(super) fn parse(spec: &str, words: &str, limits: &Limits) -> Result<Self, SpecError> {
         let (sizes, endpoints) = words.split_once(':').unwrap_or((words, ""));
+        let (tile, is_spaced) = endpoints.strip_suffix(":spaced").map_or((endpoints, false), |tile| (tile, true));
         let word = |word| number(spec, word, limits.example);
         let sizes: Vec<u32> = sizes.split('x').map(word).collect::<Result<_, _>>()?;
-        let endpoints = word(endpoints)?;
+        let mut tile: Vec<u32> = tile.split('x').map(word).collect::<Result<_, _>>()?;
+        let endpoints = tile.iter().fold(1u32, |product, &extent| product.saturating_mul(extent));
+        let is_tiled = tile.len() > 1 || (is_spaced && sizes.len() == 1);
+        if is_tiled && tile.len() != sizes.len() || is_spaced && !is_tiled {
+            let what = format!("`{spec}` has {} dimensions of switches, and a tile of {}", sizes.len(), tile.len());
+            let remedy = "write a tile with an extent for each, such as 4x4:2x2, or the number of endpoints alone";
+            return Err(SpecError::new(ErrorKind::Malformed, what, remedy));
+        }
+        if !is_tiled {
+            tile.clear();
+        }
         let bad = |what: String, remedy: String| Err(SpecError::new(ErrorKind::Malformed, what, remedy));
         let shown = |range: &RangeInclusive<u32>| format!("{} to {}", range.start(), range.end());
         if sizes.len() > limits.dimensions {
@@ -57,7 +74,7 @@ impl Lattice {
         }
         let switches = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size.into()));
         let nodes = check_nodes(spec, switches.and_then(|count| count.checked_mul(u64::from(endpoints) + 1)))?;
-        Ok(Self { first: switches.unwrap_or(0) as u32 * endpoints, nodes, sizes, endpoints })
+        Ok(Self { first: switches.unwrap_or(0) as u32 * endpoints, nodes, sizes, endpoints, tile, is_spaced })
     }
 
     /// The switches.
@@ -77,8 +94,46 @@ impl Lattice {
 
     /// The links of endpoints to their switches. They have the first indices of each switch.
     pub(super) fn endpoint_links(&self) -> Vec<Link> {
-        let link = |one| Link::new([(one, 0), (self.first + one / self.endpoints, one % self.endpoints)]);
+        let link = |one| {
+            let (switch, place) = self.home(one);
+            Link::new([(one, 0), (self.first + switch, place)])
+        };
         (0..self.first).map(link).collect()
+    }
+
+    /// The switch of an endpoint, counted from the first one, and the index of the endpoint there.
+    fn home(&self, endpoint: u32) -> (u32, u32) {
+        if self.tile.is_empty() {
+            return (endpoint / self.endpoints, endpoint % self.endpoints);
+        }
+        let (mut rest, mut switch, mut place) = (endpoint, 0, 0);
+        let (mut switch_stride, mut place_stride) = (1, 1);
+        for (&size, &extent) in self.sizes.iter().zip(&self.tile) {
+            let coordinate = rest % (size * extent);
+            rest /= size * extent;
+            switch += coordinate / extent * switch_stride;
+            place += coordinate % extent * place_stride;
+            (switch_stride, place_stride) = (switch_stride * size, place_stride * extent);
+        }
+        (switch, place)
+    }
+
+    /// A network on this lattice, with the grid of its endpoints and the lengths of its links.
+    pub(super) fn lay_out(&self, mut network: Switched) -> Switched {
+        let grid: Vec<u32> = self.sizes.iter().zip(&self.tile).map(|(size, extent)| size * extent).collect();
+        if let Some(geometry) = Geometry::new(&grid) {
+            network.geometry = geometry;
+        }
+        if !self.is_spaced {
+            return network;
+        }
+        network.with_lengths(|from, to| {
+            if from.0 < self.first || to.0 < self.first {
+                return 1;
+            }
+            let ends = self.coordinates(from).zip(self.coordinates(to));
+            ends.zip(&self.tile).map(|((one, other), extent)| one.abs_diff(other) * extent).sum()
+        })
     }
 
     /// For every switch and dimension: the switch, the dimension, its coordinate there, and the distance between the

@@ -5,6 +5,7 @@
 //!
 //! Decision: docs/decisions/0140-one-description-of-a-network.md.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -326,6 +327,28 @@ impl Switched {
         let at = |at: usize| pace(NodeId::at(at / ports), Port((at % ports) as u8));
         let by_port = (0..self.fabric.nodes() * ports).map(at).collect();
         links.paced = Some(Paced { cycle: None, by_port });
+        Self { links: Some(Arc::new(links)), ..self.clone() }
+    }
+
+    /// This network with links of these lengths in cycles, 1 or more, by the nodes at their ends.
+    pub(super) fn with_lengths(&self, length: impl Fn(NodeId, NodeId) -> u32) -> Self {
+        let mut sets: Vec<Set> = Vec::new();
+        let mut of_length = BTreeMap::new();
+        let mut links = Links::new(&self.fabric, Vec::new(), Vec::new());
+        for (order, (node, port)) in self.link_ends().enumerate() {
+            let Some(there) = self.fabric.neighbour(node, port) else { continue };
+            let beyond = length(node, there).saturating_sub(1);
+            let set = *of_length.entry(beyond).or_insert_with(|| {
+                let attributes = LinkAttributes { delay: Some(Delay::Cycles(beyond)), ..LinkAttributes::default() };
+                sets.push(Set { attributes, ..Set::default() });
+                sets.len() - 1
+            });
+            links.set(node.0, port, set as u32, order as u32);
+        }
+        let longest = of_length.keys().max().map_or(0, |beyond| beyond + 1).to_string();
+        let place = Place::default();
+        links.given = vec![Given { attribute: Attribute::Cycles, key: "length".to_owned(), value: longest, place }];
+        links.sets = sets;
         Self { links: Some(Arc::new(links)), ..self.clone() }
     }
 

@@ -4,8 +4,8 @@
 //! where i <= l. It is linked with the nodes of level l + 1 whose labels differ in digit l + 1 only: w_(l+1) parents of
 //! m_(l+1) children each. (Öhring, Ibel, Das, Kumar, On generalized fat trees, IPPS 1995.)
 //!
-//! At the top of a slim tree, where fewer subtrees meet than a switch has links down, several such switches are merged
-//! into one with several links into each subtree.
+//! A slim tree has k' switches over each subtree at every level from 2 on, not k' times as many as at the level below: a
+//! switch of level 3 or higher has a link to each of the k' switches over each of its k / k' subtrees.
 
 use trgen::NodeId;
 use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
@@ -54,9 +54,9 @@ pub(in crate::topology) const THINTREE: Row = Row {
 pub(in crate::topology) const SLIMTREE: Row = Row {
     component: Component {
         name: "slimtree",
-        about: "k:k'-ary n-slim-tree (slimtree:4,2,3): as the thin tree, with k' subtrees below the top instead of k, and k / k' links \
-                (rounded down, at least 1; the last switch may have fewer) from each switch at the top into each of \
-                them: k^(n-1) k' endpoints; diameter 2 n (2 (n - 1) with k' = 1)",
+        about: "k:k'-ary n-slim-tree (slimtree:4,2,3), k a multiple of k': (k / k')^n k'^2 endpoints, k' (k / k')^(n-1) switches with \
+                k links down and k' up, and k' / k times as many at each next level; up link p of switch r leads to \
+                switch k' floor(r / k) + p; diameter 2 n (4 with k = k')",
         parameters: &[ARITY, THIN_ARITY, LEVELS],
         source: "Navaridas, Miguel-Alonso, Ridruejo, Denzel, Reducing complexity in tree-like computer interconnection \
                  networks, Parallel Computing 36, 2010",
@@ -73,8 +73,10 @@ pub struct Tree {
     children: Vec<u32>,
     /// By level from 0: number of parents of each node.
     parents: Vec<u32>,
-    /// \[links\] Links from a switch at the top into each of its subtrees. The last such switch may have fewer.
-    strands: u32,
+    /// \[links\] By level from 1: links from a switch into each of its subtrees, each to another node at its top.
+    strands: Vec<u32>,
+    /// By level from 0: number of nodes over the same subtree.
+    widths: Vec<u32>,
     /// By level: the number of its first node; then the number of all nodes.
     firsts: Vec<u32>,
 }
@@ -99,12 +101,6 @@ pub struct Stand {
 }
 
 impl Tree {
-    /// Number of values of each digit of the labels of a level, least significant first.
-    fn digits(&self, level: usize) -> Vec<u32> {
-        let lower = self.parents[..level].iter();
-        lower.chain(&self.children[level..]).copied().collect()
-    }
-
     /// Number of levels of switches.
     #[must_use]
     #[inline]
@@ -117,15 +113,14 @@ impl Tree {
     #[inline]
     pub fn stand(&self, switch: NodeId) -> Stand {
         let level = self.firsts.partition_point(|&first| first <= switch.0) - 1;
-        let below: u32 = self.parents[..level].iter().product();
         let child_span: u32 = self.children[..level - 1].iter().product();
         Stand {
             level,
-            subtree: (switch.0 - self.firsts[level]) / below,
+            subtree: (switch.0 - self.firsts[level]) / self.widths[level],
             span: child_span * self.children[level - 1],
             child_span,
             children: self.children[level - 1],
-            strands: if level == self.levels() { self.strands_of(switch.0 - self.firsts[level]) } else { 1 },
+            strands: self.strands[level - 1],
             parents: self.parents.get(level).copied().unwrap_or(0),
         }
     }
@@ -147,26 +142,17 @@ impl Tree {
         endpoint.0 / stand.child_span % stand.parents
     }
 
-    /// Index of the strand down from a switch on the static route to an endpoint. At the top it is the strand to which
-    /// the digits of the endpoint lead up.
+    /// Index of the strand down from a switch on the static route to an endpoint: it leads to the switch over the subtree
+    /// that the endpoint's number selects from below.
     #[must_use]
     #[inline]
     pub fn strand_to(&self, stand: &Stand, endpoint: NodeId) -> u32 {
         if stand.strands == 1 {
             return 0;
         }
-        let (mut label, mut weight, mut rest) = (0, 1, endpoint.0);
-        for (children, parents) in self.children.iter().zip(&self.parents[1..]) {
-            label += rest % children % parents * weight;
-            weight *= parents;
-            rest /= children;
-        }
-        label % self.strands
-    }
-
-    /// \[links\] Links from switch `top` of the top level into each of its subtrees.
-    fn strands_of(&self, top: u32) -> u32 {
-        (self.parents.iter().product::<u32>() - top * self.strands).min(self.strands)
+        // The choice was made two levels below, of which there are at least three.
+        let span: u32 = self.children[..stand.level - 3].iter().product();
+        endpoint.0 / span % stand.strands
     }
 
     /// The port numbers of the directed links, such that the ports by which packets enter a switch are in the cyclic
@@ -177,7 +163,7 @@ impl Tree {
     /// up it is i + j, modulo the maximum number of links to one level, and downwards it is higher by that maximum.
     pub(super) fn colours(&self, links: &[Link]) -> Option<Vec<u8>> {
         let most = self.children.iter().chain(&self.parents).copied().max()?;
-        if self.strands > 1 || self.levels() < 2 || 2 * most as usize > MAX_LINKS {
+        if self.strands.iter().any(|&strands| strands > 1) || self.levels() < 2 || 2 * most as usize > MAX_LINKS {
             return None;
         }
         let both = links.iter().flat_map(|link| {
@@ -192,15 +178,21 @@ impl Tree {
 
     /// Number of nodes of a level; `None` on overflow.
     fn nodes(&self, level: usize) -> Option<u64> {
-        let labels = self.digits(level).iter().try_fold(1u64, |product, &digit| product.checked_mul(digit.into()))?;
-        Some(if level == self.levels() { labels.div_ceil(self.strands.into()) } else { labels })
+        let mut subtrees = self.children[level..].iter();
+        subtrees.try_fold(u64::from(self.widths[level]), |product, &count| product.checked_mul(count.into()))
     }
 
-    /// Builds a tree from the numbers of children and parents by level.
-    fn build(spec: String, children: Vec<u32>, parents: Vec<u32>, strands: u32) -> Result<Switched, SpecError> {
-        let mut tree = Self { children, parents, strands, firsts: vec![0] };
+    /// Builds a tree from the numbers of children, parents and strands by level.
+    fn build(spec: String, children: Vec<u32>, parents: Vec<u32>, strands: Vec<u32>) -> Result<Switched, SpecError> {
+        let mut tree = Self { children, parents, strands, widths: vec![1], firsts: vec![0] };
         let mut total = Some(0u64);
         for level in 0..=tree.levels() {
+            if level > 0 {
+                let width = u64::from(tree.widths[level - 1] / tree.strands[level - 1]);
+                let width = width * u64::from(tree.parents[level - 1]);
+                check_nodes(&spec, Some(width))?;
+                tree.widths.push(width as u32);
+            }
             let nodes = tree.nodes(level);
             total = total.and_then(|total| nodes.and_then(|nodes| total.checked_add(nodes)));
             check_nodes(&spec, total)?;
@@ -209,20 +201,14 @@ impl Tree {
         let nodes = tree.firsts[tree.levels() + 1] as usize;
         let mut links = Vec::new();
         for level in 0..tree.levels() {
-            let digits = tree.digits(level);
-            let stride: u32 = digits[..level].iter().product();
-            let (size, ways_up) = (digits[level], tree.parents[level]);
-            let first_place = if level == 0 { 0 } else { tree.children[level - 1] };
+            let (size, ways_up) = (tree.children[level], tree.parents[level]);
+            let (width, above, strands) = (tree.widths[level], tree.widths[level + 1], tree.strands[level]);
+            let first_place = if level == 0 { 0 } else { tree.children[level - 1] * tree.strands[level - 1] };
             for child in 0..tree.firsts[level + 1] - tree.firsts[level] {
-                let (low, digit, high) = (child % stride, child / stride % size, child / stride / size);
+                let (subtree, index) = (child / width, child % width);
                 for way in 0..ways_up {
-                    let label = low + stride * (way + ways_up * high);
-                    let (parent, place) = if level + 1 == tree.levels() {
-                        let parent = label / tree.strands;
-                        (parent, digit * tree.strands_of(parent) + label % tree.strands)
-                    } else {
-                        (label, digit)
-                    };
+                    let parent = subtree / size * above + way * (width / strands) + index / strands;
+                    let place = subtree % size * strands + index % strands;
                     let ends =
                         [(tree.firsts[level] + child, first_place + way), (tree.firsts[level + 1] + parent, place)];
                     links.push(Link::new(ends));
@@ -284,7 +270,7 @@ fn fat(numbers: &str) -> Result<Switched, SpecError> {
     let [k, n] = words(&spec, numbers, ["k", "n"], "fattree:4,3")?;
     let levels = n as usize;
     let parents = std::iter::once(1).chain(std::iter::repeat(k)).take(levels).collect();
-    Tree::build(spec, vec![k; levels], parents, 1)
+    Tree::build(spec, vec![k; levels], parents, vec![1; levels])
 }
 
 /// Parses `4,2,3`: k, k' and n.
@@ -293,16 +279,24 @@ fn thin(numbers: &str) -> Result<Switched, SpecError> {
     let [k, up, n] = words(&spec, numbers, ["k", "k'", "n"], "thintree:4,2,3")?;
     let levels = n as usize;
     let parents = std::iter::once(1).chain(std::iter::repeat(up)).take(levels).collect();
-    Tree::build(spec, vec![k; levels], parents, 1)
+    Tree::build(spec, vec![k; levels], parents, vec![1; levels])
 }
 
 /// Parses `4,2,3`: k, k' and n.
 fn slim(numbers: &str) -> Result<Switched, SpecError> {
     let spec = format!("slimtree:{numbers}");
     let [k, up, n] = words(&spec, numbers, ["k", "k'", "n"], "slimtree:4,2,3")?;
+    if k % up != 0 {
+        let what = format!("k = {k} in `{spec}` is no multiple of k' = {up}");
+        return Err(SpecError::new(ErrorKind::Unsupported, what, "use a multiple; thintree takes any k and k'"));
+    }
+    if n == 1 && up > 1 {
+        let what = format!("`{spec}` has {up} switches without a link between them");
+        return Err(SpecError::new(ErrorKind::Unsupported, what, "use 2 levels or more"));
+    }
     let levels = n as usize;
     let parents = std::iter::once(1).chain(std::iter::repeat(up)).take(levels).collect();
-    let mut children = vec![k; levels];
-    children[levels - 1] = up;
-    Tree::build(spec, children, parents, (k / up).max(1))
+    // Switches of the first level have endpoints of their own; k' switches are over each subtree of a higher one.
+    let by_level = |low, high| std::iter::repeat_n(low, 2).chain(std::iter::repeat(high)).take(levels).collect();
+    Tree::build(spec, by_level(k, k / up), parents, by_level(1, up))
 }

@@ -104,7 +104,11 @@ impl<H: HostSide> Ports for Fast<H> {
 
     fn set_timer(&mut self, at: u64, port: usize, class: u8, timer: Timer, epoch: u32) {
         let what = u64::from(class) << CLASS_BITS | timer as u64;
-        self.calendar.add(Event { at, order: TIMER | OF_PORT | (port as u64) << (2 * CLASS_BITS) | what, handle: epoch });
+        self.calendar.add(Event {
+            at,
+            order: TIMER | OF_PORT | (port as u64) << (2 * CLASS_BITS) | what,
+            handle: epoch,
+        });
         if timer.may_free() {
             self.moving += 1;
             if let Some(border) = &mut self.border {

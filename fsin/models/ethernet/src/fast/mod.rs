@@ -381,9 +381,7 @@ impl<H: HostSide> Fast<H> {
         let mut outputs = std::mem::take(&mut self.outputs);
         let wiring = &self.base.wiring;
         match self.base.tables.forward(wiring, input, &frame, changes > 0, now, &mut outputs) {
-            Some(output) if self.is_plain => {
-                self.enqueue(output as usize, slot, notices)
-            }
+            Some(output) if self.is_plain => self.enqueue(output as usize, slot, notices),
             Some(output) => self.pass_on(port, slot, &[output], notices),
             None => self.pass_on(port, slot, &outputs, notices),
         }

@@ -41,6 +41,10 @@ pub(crate) struct Flow {
     last: u32,
     /// \[ps\] When its time-out expires; the greatest number if it is off.
     deadline: u64,
+    /// Time-outs since something was last acknowledged.
+    timeouts: u64,
+    /// Number of the connection at its host, for draws.
+    serial: u64,
     /// Its place among the turns of its host.
     place: u32,
     /// Frames and answers under way.
@@ -71,6 +75,11 @@ struct Turn {
     class: u8,
 }
 
+/// What a host is woken for: the turn of a connection.
+const TURN: usize = 0;
+/// What a host is woken for: a time-out.
+const TIMEOUT: usize = 1;
+
 /// The interface of a host.
 #[derive(Clone, Debug)]
 struct Interface {
@@ -82,8 +91,8 @@ struct Interface {
     turns: Vec<Turn>,
     /// The place that is next.
     next: usize,
-    /// \[ps\] When the host will be woken; the greatest number if it will not.
-    wakes_at: u64,
+    /// \[ps\] When the host will be woken for a turn, and for a time-out; the greatest number if it will not.
+    wakes_at: [u64; 2],
     /// Number of connections so far.
     begun: u64,
 }
@@ -112,13 +121,15 @@ pub(crate) struct Flows {
     rto: Option<u64>,
     /// Round trip and product of the whole network.
     reach: Reach,
+    /// Seed of all draws.
+    seed: u64,
 }
 
 impl Flows {
     pub(crate) fn new(params: &Params, wiring: &Wiring, reach: Reach) -> Self {
         let host = |host| {
             let link = &wiring.links[wiring.host_port(host)];
-            Interface { rate: link.rate, gap: link.gap, turns: Vec::new(), next: 0, wakes_at: u64::MAX, begun: 0 }
+            Interface { rate: link.rate, gap: link.gap, turns: Vec::new(), next: 0, wakes_at: [u64::MAX; 2], begun: 0 }
         };
         Self {
             flows: Slab::new(),
@@ -128,6 +139,7 @@ impl Flows {
             mtu: params.frames.mtu.into(),
             rto: params.rto(),
             reach,
+            seed: params.seed,
         }
     }
 
@@ -144,8 +156,8 @@ impl Flows {
             product: self.reach.product,
         };
         let control = params.control.as_ref().map_or(Machine::None, |control| control.begin(&environment));
-        let entropy = mix2(host.begun, source.into()) as u16;
         host.begun += 1;
+        let entropy = mix2(host.begun, source.into()) as u16;
         let flow = self.flows.store(Flow {
             message: NONE,
             source,
@@ -160,6 +172,8 @@ impl Flows {
             next_at: now,
             last: 0,
             deadline: u64::MAX,
+            timeouts: 0,
+            serial: host.begun,
             place: host.turns.len() as u32,
             underway: 0,
             is_over: false,
@@ -255,7 +269,9 @@ impl Flows {
                 soonest = soonest.min(turn.at);
             }
         }
-        let Some((place, handle)) = found else { return self.wake_at(host, soonest) };
+        let Some((place, handle)) = found else {
+            return self.wake_at(host, TURN, soonest).map_or(Next::Nothing, Next::Wake);
+        };
         if self.in_flight == InFlight::BdpScaled {
             // The time may be that of a new rate.
             let flow = &self.flows[handle];
@@ -271,23 +287,19 @@ impl Flows {
         Next::Frame { flow: handle, number, is_again }
     }
 
-    /// Has a host woken at a time, or at the earliest deadline of its connections.
-    fn wake_at(&mut self, host: u32, mut soonest: u64) -> Next {
-        let interface = &self.hosts[host as usize];
-        if self.rto.is_some() {
-            let deadlines = interface.turns.iter().map(|turn| self.flows[turn.flow].deadline);
-            soonest = deadlines.fold(soonest, u64::min);
-        }
+    /// Notes that a host is to be woken at a time for a [`TURN`] or a [`TIMEOUT`]; `None` if it will be before.
+    fn wake_at(&mut self, host: u32, what_for: usize, at: u64) -> Option<u64> {
         let interface = &mut self.hosts[host as usize];
-        if soonest >= interface.wakes_at {
-            return Next::Nothing;
+        let is_earlier = at < interface.wakes_at[what_for];
+        if is_earlier {
+            interface.wakes_at[what_for] = at;
         }
-        interface.wakes_at = soonest;
-        Next::Wake(soonest)
+        is_earlier.then_some(at)
     }
 
-    /// Is told that a frame of a connection, `bytes` long on the wire, begins to be sent.
-    pub(crate) fn sent(&mut self, handle: u32, bytes: u32, now: u64) {
+    /// Is told that a frame of a connection, `bytes` long on the wire, begins to be sent. Returns when its host is to be
+    /// woken, if that is new.
+    pub(crate) fn sent(&mut self, handle: u32, bytes: u32, now: u64) -> Option<u64> {
         let flow = &mut self.flows[handle];
         let interface = &self.hosts[flow.source as usize];
         let rate = flow.control.rate(now).clamp(1, interface.rate);
@@ -295,12 +307,16 @@ impl Flows {
         flow.last = bytes;
         flow.underway += 1;
         flow.control.sent(now, bytes);
+        let mut wakes_at = None;
         if let Some(rto) = self.rto
             && flow.deadline == u64::MAX
         {
             flow.deadline = now.saturating_add(rto);
+            let (host, at) = (flow.source, flow.deadline);
+            wakes_at = self.wake_at(host, TIMEOUT, at);
         }
         self.renew(handle, now);
+        wakes_at
     }
 
     /// Handles a frame that has come to the receiver of a connection. Returns whether it is the expected one, and the
@@ -350,7 +366,7 @@ impl Flows {
             if flow.sender.next == flow.sender.acknowledged {
                 flow.deadline = u64::MAX;
             } else if is_new {
-                flow.deadline = now.saturating_add(rto);
+                (flow.deadline, flow.timeouts) = (now.saturating_add(rto), 0);
             }
         }
         if is_last {
@@ -387,28 +403,36 @@ impl Flows {
         }
     }
 
-    /// A host is woken: connections whose time-out has expired go back. Returns the number of these.
-    pub(crate) fn wake(&mut self, host: u32, now: u64) -> u64 {
+    /// A host is woken: connections whose time-out has expired go back. Returns their number, and when the host is to be
+    /// woken for the next one, if that is new.
+    ///
+    /// A time-out that follows another one lasts up to twice as long, by a draw: connections that lose their frames at
+    /// the same instants would do so again and again.
+    pub(crate) fn wake(&mut self, host: u32, now: u64) -> (u64, Option<u64>) {
         let interface = &mut self.hosts[host as usize];
-        if interface.wakes_at <= now {
-            interface.wakes_at = u64::MAX;
+        let is_due = interface.wakes_at.map(|at| at <= now);
+        for what_for in [TURN, TIMEOUT].into_iter().filter(|&what_for| is_due[what_for]) {
+            interface.wakes_at[what_for] = u64::MAX;
         }
-        let Some(rto) = self.rto else { return 0 };
-        let mut expired = 0;
+        let Some(rto) = self.rto.filter(|_| is_due[TIMEOUT]) else { return (0, None) };
+        let (mut expired, mut soonest) = (0, u64::MAX);
         for place in 0..self.hosts[host as usize].turns.len() {
             let handle = self.hosts[host as usize].turns[place].flow;
             let mtu = self.mtu;
             let flow = &mut self.flows[handle];
-            if flow.deadline > now {
-                continue;
+            if flow.deadline <= now {
+                expired += 1;
+                let flight = flow.flight(mtu);
+                flow.sender.go_back();
+                flow.control.timed_out(now, flight);
+                flow.timeouts += 1;
+                let draw = u128::from(mix2(mix2(mix2(self.seed, host.into()), flow.serial), flow.timeouts));
+                let longer = (draw * u128::from(rto)) >> 64;
+                flow.deadline = now.saturating_add(rto).saturating_add(longer as u64);
+                self.renew(handle, now);
             }
-            expired += 1;
-            let flight = flow.flight(mtu);
-            flow.sender.go_back();
-            flow.control.timed_out(now, flight);
-            flow.deadline = now.saturating_add(rto);
-            self.renew(handle, now);
+            soonest = soonest.min(self.flows[handle].deadline);
         }
-        expired
+        (expired, self.wake_at(host, TIMEOUT, soonest))
     }
 }

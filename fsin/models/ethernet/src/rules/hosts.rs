@@ -116,6 +116,8 @@ pub(crate) struct Hosts {
     stamps: Vec<Vec<Stamp>>,
     /// The stamps that answers return.
     returned: Slab<Vec<Stamp>>,
+    /// Memory of stamps that are used no more.
+    spare: Vec<Vec<Stamp>>,
     /// True if switches add stamps to data frames.
     takes_stamps: bool,
     /// True if acknowledgements are control frames.
@@ -169,6 +171,7 @@ impl Hosts {
             flows: is_roce.then(|| Box::new(Flows::new(params, wiring, reach))),
             stamps: Vec::new(),
             returned: Slab::new(),
+            spare: Vec::new(),
             takes_stamps: is_roce && params.needs(Signal::Stamps),
             acks_in_control: params.acks_in_control(),
             params: params.clone(),
@@ -447,7 +450,7 @@ impl Hosts {
             && let Load::Data { message, .. } = load
         {
             let flow = self.messages.get(message).more.connection;
-            flows.sent(flow, bytes, now);
+            self.wakes.extend(flows.sent(flow, bytes, now).map(|at| (number, at)));
             entropy = flows.get(flow).entropy;
             takes_stamps = self.takes_stamps;
         }
@@ -458,7 +461,7 @@ impl Hosts {
             if self.stamps.len() <= at {
                 self.stamps.resize_with(at + 1, Vec::new);
             }
-            self.stamps[at].clear();
+            self.stamps[at] = self.spare.pop().unwrap_or_default();
         }
         let bytes = bytes as u16;
         self.totals.bytes_sent += u64::from(bytes);
@@ -582,7 +585,7 @@ impl Hosts {
         let receiver = flows.get(flow).destination;
         if let Some(Reply { expected, is_negative, is_marked }) = reply {
             let stamps = if self.takes_stamps {
-                self.returned.store(self.stamps[frame.unit as usize].clone())
+                self.returned.store(std::mem::take(&mut self.stamps[frame.unit as usize]))
             } else {
                 NONE
             };
@@ -677,6 +680,9 @@ impl Hosts {
         if let (Some(flows), Load::Reply { flow, stamps, .. }) = (&mut self.flows, load) {
             flows.ended(flow);
             if stamps != NONE {
+                let mut stamps_of_reply = std::mem::take(&mut self.returned[stamps]);
+                stamps_of_reply.clear();
+                self.spare.push(stamps_of_reply);
                 self.returned.release(stamps);
             }
         }
@@ -724,7 +730,9 @@ impl Hosts {
         let due = sender.delayed.extract_if(.., |(at, _)| *at <= now).map(|(_, waiting)| waiting);
         sender.frames.extend(due);
         if let Some(flows) = &mut self.flows {
-            self.counters.timeouts += flows.wake(host, now);
+            let (expired, next) = flows.wake(host, now);
+            self.counters.timeouts += expired;
+            self.wakes.extend(next.map(|at| (host, at)));
         }
         self.ready.push(host);
     }

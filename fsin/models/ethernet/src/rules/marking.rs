@@ -89,7 +89,8 @@ impl FromStr for Marking {
     fn from_str(text: &str) -> Result<Self, SpecError> {
         let mut marking = Self::default();
         for part in text.split(';') {
-            let fault = |what: &str| SpecError::new(ErrorKind::Malformed, format!("`{part}` {what}"), REMEDY).given(text);
+            let fault =
+                |what: &str| SpecError::new(ErrorKind::Malformed, format!("`{part}` {what}"), REMEDY).given(text);
             let (class, rest) = match part.split_once('=') {
                 Some((class, rest)) => (Some(class_of(class).ok_or_else(|| fault("names no class"))?), rest),
                 None => (None, part),
@@ -178,7 +179,8 @@ mod tests {
         let mut sum = 0.0;
         for (port, queue) in (0..20u64).map(|at| (at as usize, 6_000 + 9_700 * at)) {
             let count = 100_000u64;
-            let marked = (0..count).filter(|&frame| red.marks(queue, || draws.draw(port, mix2(3, frame)))).count() as f64;
+            let marked =
+                (0..count).filter(|&frame| red.marks(queue, || draws.draw(port, mix2(3, frame)))).count() as f64;
             let p = 0.2 * (queue - 5_000) as f64 / 195_000.0;
             let expected = count as f64 * p;
             sum += (marked - expected).powi(2) / (expected * (1.0 - p));
@@ -198,7 +200,19 @@ mod tests {
 
     #[test]
     fn faults_are_named() {
-        for text in ["", "step", "step:", "step:x", "red:1:2", "red:2:1:0.1", "red:1:2:1.5", "9=step:1", "step:1@x", "step:1;step:2", "ramp:1"] {
+        for text in [
+            "",
+            "step",
+            "step:",
+            "step:x",
+            "red:1:2",
+            "red:2:1:0.1",
+            "red:1:2:1.5",
+            "9=step:1",
+            "step:1@x",
+            "step:1;step:2",
+            "ramp:1",
+        ] {
             assert!(text.parse::<Marking>().is_err(), "{text}");
         }
     }

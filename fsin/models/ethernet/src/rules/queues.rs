@@ -200,7 +200,10 @@ mod tests {
         queues.paused = 0;
         assert_eq!(queues.pop(&plan), frame('b', 2, 100));
         queues.paused = 0b100;
-        assert_eq!([queues.pop(&plan), queues.pop(&plan), queues.pop(&plan)], [frame('c', 1, 0), frame('e', 0, 0), None]);
+        assert_eq!(
+            [queues.pop(&plan), queues.pop(&plan), queues.pop(&plan)],
+            [frame('c', 1, 0), frame('e', 0, 0), None]
+        );
         assert!(!queues.has_next());
         assert_eq!((queues.clear(), queues.waiting(), queues.bytes(2)), (vec!['f'], 0, 0));
     }

@@ -33,7 +33,8 @@ pub struct Schedule {
 }
 
 /// What is expected of the notation.
-const REMEDY: &str = "write classes 0 to 7, each once, as in 1:strict;2:drr=1600;3:drr=3200 (quanta of 64 B to 1 GiB), or rr";
+const REMEDY: &str =
+    "write classes 0 to 7, each once, as in 1:strict;2:drr=1600;3:drr=3200 (quanta of 64 B to 1 GiB), or rr";
 
 impl FromStr for Schedule {
     type Err = SpecError;
@@ -46,7 +47,8 @@ impl FromStr for Schedule {
         }
         let mut given = 0u8;
         for part in text.split(';') {
-            let fault = |what: &str| SpecError::new(ErrorKind::Malformed, format!("`{part}` {what}"), REMEDY).given(text);
+            let fault =
+                |what: &str| SpecError::new(ErrorKind::Malformed, format!("`{part}` {what}"), REMEDY).given(text);
             let (class, service) = part.split_once(':').ok_or_else(|| fault("is not CLASS:SERVICE"))?;
             let class = class_of(class).ok_or_else(|| fault("names no class"))?;
             if given >> class & 1 == 1 {
@@ -179,7 +181,9 @@ mod tests {
     fn deficits_give_each_class_its_share_of_bytes() {
         let sizes = [64, 100, 1_500, 700, 0, 0, 0, 0];
         let served = served("2:drr=1600;3:drr=3200;1:drr=64", 0b1110, sizes, 100_000);
-        let bytes = |class: u8| served.iter().filter(|&&one| one == class).count() as f64 * f64::from(sizes[usize::from(class)]);
+        let bytes = |class: u8| {
+            served.iter().filter(|&&one| one == class).count() as f64 * f64::from(sizes[usize::from(class)])
+        };
         assert!((bytes(3) / bytes(2) - 2.0).abs() < 0.01 && (bytes(2) / bytes(1) - 25.0).abs() < 0.2);
         assert_eq!(Turn::default().choose(&Plan::new(&Schedule::default()), 0, |_| 1), None);
     }
@@ -197,7 +201,8 @@ mod tests {
 
     #[test]
     fn faults_are_named() {
-        for text in ["", "1", "8:strict", "1:drr", "1:drr=0", "1:drr=63", "1:wfq", "1:strict;1:rr", "x:rr", "1:strict;"] {
+        for text in ["", "1", "8:strict", "1:drr", "1:drr=0", "1:drr=63", "1:wfq", "1:strict;1:rr", "x:rr", "1:strict;"]
+        {
             assert!(text.parse::<Schedule>().is_err(), "{text}");
         }
         let parsed: Schedule = "7:strict;0:drr=16kB".parse().unwrap();

@@ -83,7 +83,9 @@ fn share(values: &dyn Values, key: &'static str) -> Result<f64, SpecError> {
     let word = values.word(key);
     let number = match word.split_once('/') {
         None => word.parse().ok(),
-        Some((above, below)) => above.parse().ok().zip(below.parse().ok()).map(|(above, below): (f64, f64)| above / below),
+        Some((above, below)) => {
+            above.parse().ok().zip(below.parse().ok()).map(|(above, below): (f64, f64)| above / below)
+        }
     };
     let finite = number.filter(|number: &f64| number.is_finite());
     finite.ok_or_else(|| refused(values, key, word, "takes a number or a fraction", "1/8"))

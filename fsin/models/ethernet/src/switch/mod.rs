@@ -5,6 +5,7 @@ pub(crate) mod keys;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 
+use crate::cc::Signal;
 use crate::params::{MAX_TIME, Params, Switching};
 pub use crate::rules::buffer::{Buffer, Pfc};
 use crate::rules::buffer::{headroom, headrooms, set_aside};
@@ -48,6 +49,7 @@ impl Params {
             || buffer.is_some()
             || pfc.is_some()
             || self.transport.acknowledges() && self.acks_in_control()
+            || self.needs(Signal::Stamps)
     }
 
     /// True if ports may be paused.
@@ -102,7 +104,11 @@ impl Params {
                     (": a frame of {longest} bytes never fits")
                 ];
                 let least = (longest / alpha).ceil();
-                return refuse("buffer", what, phrase!["use ", ["buffer" => least], " or more, or a larger ", ["buffer-alpha"]]);
+                return refuse(
+                    "buffer",
+                    what,
+                    phrase!["use ", ["buffer" => least], " or more, or a larger ", ["buffer-alpha"]],
+                );
             }
         }
         let Some(pfc) = pfc else { return Ok(()) };
@@ -112,7 +118,11 @@ impl Params {
         }
         if pfc.headroom == Some(0) {
             let what = phrase![["headroom" => 0], ": what arrives until a pause acts would be lost"];
-            return refuse("headroom", what, phrase!["use ", ["headroom" => "auto"], ", or bytes for each port and class"]);
+            return refuse(
+                "headroom",
+                what,
+                phrase!["use ", ["headroom" => "auto"], ", or bytes for each port and class"],
+            );
         }
         let ranges = [
             ("headroom", pfc.headroom.unwrap_or(1), 1, MOST),
@@ -160,8 +170,7 @@ pub(crate) fn headrooms_of_switches(params: &Params, wiring: &Wiring) -> Option<
     let pfc = params.switch.pfc?;
     let all = headrooms(params, &wiring.links);
     let of_switches = || (0..all.len()).filter(|&port| !wiring.is_host(wiring.links[port].owner));
-    let [least, most] =
-        [of_switches().map(|port| all[port]).min()?, of_switches().map(|port| all[port]).max()?];
+    let [least, most] = [of_switches().map(|port| all[port]).min()?, of_switches().map(|port| all[port]).max()?];
     let others = u64::from((pfc.classes & params.switch.used).count_ones()).saturating_sub(1);
     let needs = |port: usize| {
         let back = &wiring.links[wiring.links[port].peer as usize];

@@ -58,7 +58,7 @@ pub(crate) fn advance(network: &mut dyn Ethernet, until: Cycle, notices: &mut No
 /// Runs until nothing is in flight, and returns what was delivered.
 pub(crate) fn drain(network: &mut dyn Ethernet) -> Result<Vec<Delivery>, NetworkFailure> {
     let (mut notices, mut delivered) = (Notices::default(), Vec::new());
-    while network.in_flight() > 0 {
+    while !network.is_idle() {
         network.advance(Cycle::NEVER, &mut notices)?;
         delivered.append(&mut notices.delivered);
     }
@@ -69,7 +69,7 @@ pub(crate) fn drain(network: &mut dyn Ethernet) -> Result<Vec<Delivery>, Network
 pub(crate) fn arrival(network: &mut dyn Ethernet) -> u64 {
     let mut notices = Notices::default();
     while notices.delivered.is_empty() {
-        assert!(network.in_flight() > 0, "nothing will be delivered");
+        assert!(!network.is_idle(), "nothing will be delivered");
         network.advance(Cycle::NEVER, &mut notices).unwrap();
     }
     let at = notices.delivered[0].delivered;

@@ -15,7 +15,7 @@ const PERIOD: u64 = (1_526 * 8 + 96) * 1_000;
 
 fn params(topology: &dyn Topology, failures: &str, transport: Transport) -> Params {
     let failures = Failures::parse(failures, Path::new(""), topology, 1, (1, 1)).unwrap();
-    Params { propagation: 1_000, transport: recovery, forwarding: Forwarding::Static, failures, ..Params::default() }
+    Params { propagation: 1_000, transport, forwarding: Forwarding::Static, failures, ..Params::default() }
 }
 
 /// H0 - S0 - S1 - H1: of ten frames, the fifth is on the link between the switches when it dies, the sixth and seventh

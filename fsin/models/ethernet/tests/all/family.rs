@@ -60,7 +60,7 @@ fn run(network: &mut dyn Network) -> (u64, Vec<f64>) {
         network.inject(Message { id: 0, source: NodeId(source), destination, bytes: 5_000, class: 0 });
     }
     let mut notices = Notices::default();
-    while network.in_flight() > 0 {
+    while !network.is_idle() {
         network.advance(Cycle::NEVER, &mut notices).unwrap();
     }
     let settled = network.settled();
@@ -156,4 +156,75 @@ fn settings_that_cannot_be_used_are_named() {
     }
     let short: Vec<&str> = FAMILY.short.iter().map(|(_, key)| *key).collect();
     assert!(short.iter().all(|name| FAMILY.understands(name)));
+}
+
+/// Settings of transports, congestion controls and switches that cannot work together: the setting that is named.
+#[test]
+fn combinations_that_cannot_work_are_refused_with_a_remedy() {
+    const ROCE: (&str, &str) = ("transport", "roce");
+    const WINDOW: (&str, &str) = ("transport", "window");
+    const STEP: (&str, &str) = ("ecn", "step:10kB");
+    const PFC: [(&str, &str); 2] = [("pause", "pfc"), ("buffer", "32MB")];
+    let with_pfc = |more: &[(&'static str, &'static str)]| [&PFC[..], &[ROCE], more].concat();
+    let wrong: Vec<(Vec<(&str, &str)>, &str)> = vec![
+        (vec![ROCE, ("cc", "dcqcn")], "cc"),
+        (vec![WINDOW, ("cc", "dctcp")], "cc"),
+        (vec![WINDOW, STEP, ("cc", "dcqcn")], "cc"),
+        (vec![WINDOW, ("cc", "hpcc")], "cc"),
+        (vec![ROCE, STEP, ("cc", "dctcp")], "cc"),
+        (vec![ROCE, ("cc", "newreno")], "cc"),
+        (vec![("cc", "dcqcn"), STEP], "cc"),
+        (vec![("transport", "none"), ("cc", "hpcc")], "cc"),
+        (vec![ROCE, ("cc", "dcqn"), STEP], "cc"),
+        (vec![ROCE, ("cc", "dcqcn:g=0"), STEP], "cc"),
+        (vec![ROCE, ("cc", "dcqcn:g=3/2"), STEP], "cc"),
+        (vec![ROCE, ("cc", "dcqcn:gain=1/16"), STEP], "cc"),
+        (vec![ROCE, ("cc", "dcqcn:preset=mine"), STEP], "cc"),
+        (vec![ROCE, ("cc", "dcqcn:alpha-interval=0"), STEP], "cc"),
+        (vec![ROCE, ("cc", "dcqcn:increase-interval=0"), STEP], "cc"),
+        (vec![ROCE, ("cc", "dcqcn:ai=40"), STEP], "cc"),
+        (vec![ROCE, ("cc", "dcqcn:hai=fast"), STEP], "cc"),
+        (vec![ROCE, ("cc", "dcqcn:min-rate=0b/s"), STEP], "cc"),
+        (vec![ROCE, ("cc", "dcqcn:byte-counter=-1"), STEP], "cc"),
+        (vec![ROCE, ("cc", "dcqcn:fast-recovery=x"), STEP], "cc"),
+        (vec![ROCE, ("cc", "dcqcn:clamp=maybe"), STEP], "cc"),
+        (vec![ROCE, ("cc", "hpcc:eta=0")], "cc"),
+        (vec![ROCE, ("cc", "hpcc:int=wide")], "cc"),
+        (vec![ROCE, ("cc", "hpcc:max-stage=-1")], "cc"),
+        (vec![ROCE, ("cc", "hpcc:min-rate=0b/s")], "cc"),
+        (vec![WINDOW, STEP, ("cc", "dctcp:reduction=half")], "cc"),
+        (vec![WINDOW, STEP, ("cc", "dctcp:g=2")], "cc"),
+        (vec![ROCE, ("cc", "hpcc("), STEP], "cc"),
+        (vec![ROCE, ("in-flight", "all")], "in-flight"),
+        (vec![ROCE, ("ack-every", "0")], "ack-every"),
+        (vec![WINDOW, ("ack-every", "3")], "ack-every"),
+        (vec![ROCE, ("cnp-interval", "50")], "cnp-interval"),
+        (vec![ROCE, ("rto", "2h")], "rto"),
+        (vec![ROCE, ("ack-class", "best")], "ack-class"),
+        (vec![("spread", "random"), ("forwarding", "static")], "spread"),
+        (vec![("spread", "ecmp")], "spread"),
+        (vec![("spread", "one"), ("ecmp", "true"), ("forwarding", "static")], "spread"),
+        (vec![("completion", "acked")], "completion"),
+        (vec![ROCE, ("interface", "interleaved:2")], "interface"),
+        (vec![ROCE, ("pause", "pfc")], "pause"),
+        (with_pfc(&[("buffer-alpha", "0")]), "buffer-alpha"),
+        (with_pfc(&[("headroom", "much")]), "headroom"),
+        (with_pfc(&[("headroom", "32MB")]), "buffer"),
+        (with_pfc(&[("port-queue", "9")]), "port-queue"),
+        (vec![ROCE, ("ecn", "step:x")], "ecn"),
+        (vec![ROCE, ("ecn", "red:200kB:5kB:0.1")], "ecn"),
+        (vec![ROCE, ("mark", "later"), STEP], "mark"),
+        (vec![ROCE, ("classes", "9:strict")], "classes"),
+    ];
+    assert!(wrong.len() >= 40);
+    let accepted = wrong.iter().filter_map(|(settings, named)| match parse(settings) {
+        Ok(_) => Some(format!("{settings:?} is accepted")),
+        Err(error) if error.setting() != Some(named) => {
+            Some(format!("{settings:?} names {:?}: {error}", error.setting()))
+        }
+        Err(error) if error.remedy().to_string().is_empty() => Some(format!("{settings:?}: no remedy: {error}")),
+        Err(_) => None,
+    });
+    let accepted: Vec<String> = accepted.collect();
+    assert!(accepted.is_empty(), "{}", accepted.join("\n"));
 }

@@ -1,9 +1,11 @@
 //! The Ethernet model from outside.
 
 mod common;
+mod data_centre;
 mod engines_agree;
 mod exact;
 mod failures;
 mod family;
 mod model;
+mod steady;
 mod switches;

@@ -11,7 +11,9 @@ use fsin_core::stats::Moments;
 use fsin_core::topology;
 use fsin_core::view::Occupancy;
 use fsin_ethernet::capture::{Capture, Captured, Content, Direction};
-use fsin_ethernet::{Ethernet, Forwarding, Frames, Params, Spread, Switching, TieOrder, Transport, blocked_links, check};
+use fsin_ethernet::{
+    Ethernet, Forwarding, Frames, Params, Spread, Switching, TieOrder, Transport, blocked_links, check,
+};
 use proptest::prelude::*;
 use trgen::catalog::ErrorKind;
 use trgen::{Cycle, NodeId};
@@ -22,7 +24,7 @@ const MS: u64 = 1_000 * US;
 const SECOND: u64 = 1_000 * MS;
 
 fn fixed(transport: Transport) -> Params {
-    Params { transport: recovery, forwarding: Forwarding::Static, propagation: 1_000, ..Params::default() }
+    Params { transport, forwarding: Forwarding::Static, propagation: 1_000, ..Params::default() }
 }
 
 /// Every host sends to all others, some messages at once.
@@ -73,7 +75,7 @@ fn without_recovery_losses_are_reported() {
     {
         let count = all_to_all(&mut *network, 10_000);
         let (mut notices, mut delivered, mut dropped, mut sent) = (Notices::default(), 0, 0, 0);
-        while network.in_flight() > 0 {
+        while !network.is_idle() {
             network.advance(Cycle::NEVER, &mut notices).unwrap();
             (delivered, dropped) = (delivered + notices.delivered.len() as u64, dropped + notices.dropped.len() as u64);
             sent += notices.sent.len() as u64;
@@ -97,7 +99,7 @@ fn losses_are_told_before_the_network_is_empty() {
             network.inject(message(source.into(), source, 5, 1));
         });
         let (mut notices, mut told) = (Notices::default(), [0; 3]);
-        while network.in_flight() > 0 {
+        while !network.is_idle() {
             network.advance(Cycle::NEVER, &mut notices).unwrap();
             let lengths = [notices.sent.len(), notices.delivered.len(), notices.dropped.len()];
             told.iter_mut().zip(lengths).for_each(|(told, length)| *told += length);
@@ -319,7 +321,10 @@ fn addresses_are_learnt_and_age() {
 fn flows_are_spread_by_their_hash() {
     let topology = topology::parse("fattree:4,2", 2).unwrap();
     for (ecmp, most) in [(false, 1), (true, 4)] {
-        for mut network in engines(&*topology, &Params { spread: if ecmp { Spread::ECMP } else { Spread::ONE }, ..fixed(Transport::Oracle) }) {
+        for mut network in engines(
+            &*topology,
+            &Params { spread: if ecmp { Spread::ECMP } else { Spread::ONE }, ..fixed(Transport::Oracle) },
+        ) {
             network.observe();
             for destination in 4..16 {
                 for source in 0..4 {

@@ -9,19 +9,18 @@ use fsin_ethernet::{Ethernet, Forwarding, Frames, Params, Transport, fast};
 use trgen::rng::mix2;
 use trgen::{Cycle, Message};
 
-const PFC: Pfc = Pfc {
-    classes: u8::MAX,
-    headroom: None,
-    xon_offset: 3_072,
-    quanta: None,
-    response: 0,
-    watchdog: None,
-};
+const PFC: Pfc = Pfc { classes: u8::MAX, headroom: None, xon_offset: 3_072, quanta: None, response: 0, watchdog: None };
 
 /// Switches with a buffer and PFC, static routes, and nothing sent again.
 fn with_pfc(buffer: Buffer, pfc: Pfc) -> Params {
     let switch = Switch { buffer: Some(buffer), pfc: Some(pfc), ..Switch::default() };
-    Params { switch, forwarding: Forwarding::Static, transport: Transport::None, frames: Frames::ROCE, ..Params::default() }
+    Params {
+        switch,
+        forwarding: Forwarding::Static,
+        transport: Transport::None,
+        frames: Frames::ROCE,
+        ..Params::default()
+    }
 }
 
 /// \[frames\] What is dropped behind a link of `rate` b/s and `delay` ps, whose switch cannot send on: `reverse` sends frames
@@ -74,7 +73,8 @@ fn headrooms_of_sixty_drawn_links_are_enough_and_not_two_frames_too_large() {
 }
 
 /// Everything goes round the ring in one direction.
-const RING: &str = "digraph { H0 -> A; A -> H0 [comment=H0]; H1 -> B; B -> H1 [comment=H1]; H2 -> C; C -> H2 [comment=H2];
+const RING: &str =
+    "digraph { H0 -> A; A -> H0 [comment=H0]; H1 -> B; B -> H1 [comment=H1]; H2 -> C; C -> H2 [comment=H2];
     edge [comment=\"*\"]; A -> B; B -> C; C -> A; edge [comment=\"\"]; B -> A; C -> B; A -> C }";
 
 /// Sends round the ring in class 5, and in class 2.
@@ -104,10 +104,14 @@ fn a_circle_of_pauses_is_named_by_port_and_class_and_a_watchdog_frees_it() {
         });
         assert_eq!(failures[0], failures[1]);
         let NetworkFailure::Deadlock(deadlock) = &failures[0] else { panic!("{}", failures[0]) };
-        let mut nodes: Vec<u32> = deadlock.cycle.iter().map(|channel| match channel {
-            Channel::Class { node, class: 5, .. } => node.0,
-            _ => panic!("{channel}"),
-        }).collect();
+        let mut nodes: Vec<u32> = deadlock
+            .cycle
+            .iter()
+            .map(|channel| match channel {
+                Channel::Class { node, class: 5, .. } => node.0,
+                _ => panic!("{channel}"),
+            })
+            .collect();
         nodes.sort_unstable();
         assert_eq!(nodes, [3, 4, 5], "{deadlock}");
         assert!(deadlock.cycle[0].to_string().ends_with("class 5"), "{}", deadlock.cycle[0]);

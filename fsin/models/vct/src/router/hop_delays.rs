@@ -35,15 +35,7 @@ impl HopDelays {
     #[must_use]
     pub fn new(params: &RouterParams, topology: &dyn Topology) -> Self {
         let ports = topology.shape().ports();
-        let delay = |node: NodeId, port: Port| {
-            let set = match &*params.link_delays {
-                [] => 0,
-                [all] => *all,
-                several => several.get(topology.link_class(node, port)).copied().unwrap_or(0),
-            };
-            let pace = topology.switched().map_or(Pace::FULL, |network| network.pace(node, port));
-            set + topology.wire(node, port) + params.router_delay + pace.crossing() - 1
-        };
+        let delay = |node: NodeId, port: Port| Self::of(params, topology, node, port);
         if topology.switched().is_none() {
             let delays: Box<[u32]> = (0..ports).map(|port| delay(NodeId(0), Port(port as u8))).collect();
             return Self { longest: delays.iter().copied().max().unwrap_or(0), delays, stride: 0 };
@@ -57,6 +49,17 @@ impl HopDelays {
             }
         }
         Self { longest: delays.iter().copied().max().unwrap_or(0), delays: delays.into(), stride: ports }
+    }
+
+    /// \[cycles\] Delay of the hop over the link that leaves a node through a port.
+    pub(crate) fn of(params: &RouterParams, topology: &dyn Topology, node: NodeId, port: Port) -> u32 {
+        let set = match &*params.link_delays {
+            [] => 0,
+            [all] => *all,
+            several => several.get(topology.link_class(node, port)).copied().unwrap_or(0),
+        };
+        let pace = topology.switched().map_or(Pace::FULL, |network| network.pace(node, port));
+        set + topology.wire(node, port) + params.router_delay + pace.crossing() - 1
     }
 
     /// \[cycles\] The longest delay; 0 if there is none.

@@ -332,6 +332,12 @@ impl RouterParams {
         if let (Some(function), Some(network)) = (&function, topology.switched()) {
             function.prove(self, network)?;
         }
+        let (dimensions, ordered) =
+            (topology.shape().dimensions, self.order.dimensions(topology.shape().dimensions).len());
+        if topology.switched().is_none() && ordered != dimensions {
+            let what = phrase![["order"], (": it names {ordered} of {dimensions} dimensions of {}", topology.spec())];
+            return Err(SpecError::new(ErrorKind::Meaningless, what, phrase!["use ", ["order" => "dim"]]));
+        }
         if routing.orders_by_channel() && self.order != Order::Dimension {
             let what = phrase![
                 ["order" => "dir"],

@@ -373,6 +373,11 @@ impl<const P: usize, const V: usize> Engine for Fast<P, V> {
         };
         into.waiting.extend(self.places.chunks(self.wiring.own).map(|taps| taps.iter().map(waiting).sum::<u64>()));
     }
+    fn begin_figures(&mut self) {
+        let counts = self.count();
+        self.whole.begin(counts);
+    }
+
     fn figures(&self) -> Vec<(&'static Measure, f64)> {
         self.whole.figures(&self.count())
     }

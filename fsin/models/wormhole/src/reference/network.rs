@@ -88,6 +88,11 @@ impl Engine for Reference {
         into.waiting.extend((0..self.wiring.endpoints).map(waiting));
     }
 
+    fn begin_figures(&mut self) {
+        let counts = self.count();
+        self.whole.begin(counts);
+    }
+
     fn figures(&self) -> Vec<(&'static Measure, f64)> {
         self.whole.figures(&self.count())
     }

@@ -64,7 +64,7 @@ impl Stages {
 
 /// The measures that [`Details::measures`] gives.
 static MEASURES: [Measure; 11] = [
-    Measure::new("flit_hops", "flits x routers", "grants of a switch that were used"),
+    Measure::new("flit_hops", "flits x routers", "grants of a switch that were used, while measuring as all of these"),
     Measure::new("stalls_no_vc", "steps/flit hop", "in which a head was not given a virtual channel"),
     Measure::new("stalls_no_credit", "steps/flit hop", "in which a flit had no credit, or the output queue no room"),
     Measure::new("stalls_lost_switch", "steps/flit hop", "in which a flit asked for the switch and another one got it"),

@@ -44,11 +44,14 @@ pub(crate) struct Whole {
     pub(crate) stages: Stages,
     /// Routes to come.
     pub(crate) reconfiguration: Reconfiguration<Arc<Routes>>,
+    /// Packets arrived and counts when the measured time began.
+    begun: Option<(u64, Details)>,
 }
 
 impl Whole {
     pub(crate) fn new(params: &Params, endpoints: usize, reconfiguration: Reconfiguration<Arc<Routes>>) -> Self {
-        Self { params: params.clone(), messages: Messages::new(endpoints), stages: Stages::default(), reconfiguration }
+        let (messages, stages) = (Messages::new(endpoints), Stages::default());
+        Self { params: params.clone(), messages, stages, reconfiguration, begun: None }
     }
 
     /// Makes the failures and repairs of cycle `now`, before it. Returns true if endpoints then begin no packets.
@@ -83,9 +86,18 @@ impl Whole {
         self.messages.drop_at_source(packets, packets * u64::from(self.params.packet_flits) - flits)
     }
 
+    /// Begins the time that the figures of the model are of.
+    pub(crate) fn begin(&mut self, details: Details) {
+        self.begun = Some((self.messages.arrived(), details));
+    }
+
     /// The figures of the model, from its counts.
     pub(crate) fn figures(&self, details: &Details) -> Vec<(&'static Measure, f64)> {
-        let mut figures = details.measures(self.messages.arrived());
+        let arrived = self.messages.arrived();
+        let mut figures = match &self.begun {
+            Some((before, earlier)) => details.since(earlier).measures(arrived - before),
+            None => details.measures(arrived),
+        };
         figures.extend(self.reconfiguration.measures());
         figures
     }

@@ -184,7 +184,6 @@ fn origin(result: &RunResult) -> Markup {
     let facts = [
         ("version", manifest.version.clone()),
         ("commit", manifest.commit.clone()),
-        ("host", manifest.host.clone()),
         ("run", manifest.start.clone()),
         ("digest", result.digest.clone()),
         ("digest of messages", result.guest_digest.clone()),

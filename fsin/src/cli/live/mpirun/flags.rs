@@ -20,6 +20,8 @@ use trgen::trace::placement;
 use trgen::trace::slow::Slow;
 use trgen::units;
 
+use super::foreign::{self, Part};
+use super::shared;
 use crate::cli::live::guest::span;
 use crate::cli::live::serve;
 use crate::cli::live::serve::model::Model;
@@ -28,8 +30,6 @@ use crate::cli::{Complaint, Exit, key_flags};
 
 /// \[messages\] Largest number of messages of one rank that have not left its node.
 const WINDOW: u32 = 1 << 20;
-/// \[bytes\] Largest sum of the payloads of all messages in flight.
-const PAYLOAD_LIMIT: u64 = 2 << 30;
 /// How long a rank may compute between two calls. It can be long, because the end of a rank is detected by its closed
 /// connection.
 const STALL: Duration = Duration::from_secs(7 * 86_400);
@@ -63,7 +63,7 @@ pub(crate) fn command() -> Command {
                 .num_args(1..)
                 .trailing_var_arg(true)
                 .value_parser(value_parser!(OsString))
-                .help("The program and its arguments"),
+                .help("The program and its arguments; with others after colons, each with its ranks: ./a : -n 3 ./b"),
         )
         .arg(
             Arg::new("guests")
@@ -72,7 +72,7 @@ pub(crate) fn command() -> Command {
                 .value_name("N")
                 .required(true)
                 .value_parser(RangedU64ValueParser::<usize>::new().range(1..=MAX_RANKS))
-                .help("Ranks of the program; R consecutive ones share a node"),
+                .help("Ranks of the program, also -np; R consecutive ones share a node"),
         )
         .arg(Arg::new("launcher").long("launcher").value_name("COMMAND").help(
             "What starts the ranks, such as 'srun -n 64'; with {rank} in it once for each: 'ssh node{rank}' [this command]",
@@ -182,6 +182,15 @@ pub(crate) fn command() -> Command {
         ))
         .arg(word("send-overhead", "TIME", "0ns", "From a rank to the interface of its node [0ns]"))
         .arg(word("receive-overhead", "TIME", "0ns", "From the interface of a node to its rank [0ns]"))
+        .arg(
+            word(
+                "thread-limit",
+                "SECONDS",
+                "20",
+                "How long threads of a rank wait for one that runs on without a call; then they go on, and runs need not repeat (s) [20]",
+            )
+            .hide_short_help(true),
+        )
         .arg(serve::flags::guest_limit_flag("604800").help(
             "How long the network waits for a rank that sends no message and reaches no later call; a rank that computes \
              does neither (s) [a week]",
@@ -354,6 +363,31 @@ pub(super) fn clock_read(matches: &ArgMatches) -> Result<u64, Complaint> {
     Ok(time)
 }
 
+/// \[ms\] How long threads of a rank wait for one that runs on without a call.
+pub(super) fn thread_limit(matches: &ArgMatches) -> Result<u64, Complaint> {
+    let word = matches.get_one::<String>("thread-limit").map_or("20", String::as_str);
+    match word.parse::<f64>() {
+        Ok(seconds) if (0.001..=1e7).contains(&seconds) => Ok((seconds * 1000.0).round() as u64),
+        _ => {
+            let what = format!("--thread-limit {word}: it is not a number of seconds from 0.001 to 10000000");
+            Err(Complaint::new(Exit::Usage, what, "write --thread-limit 60, or leave it out"))
+        }
+    }
+}
+
+/// The programs, with the ranks of each.
+pub(super) fn parts(matches: &ArgMatches) -> Result<Vec<Part>, Complaint> {
+    let first = matches.get_one::<usize>("guests").copied().unwrap_or(1);
+    let words: Vec<OsString> = matches.get_many("program").map(|words| words.cloned().collect()).unwrap_or_default();
+    let parts = foreign::parts(&words, first)?;
+    let total = parts.iter().fold(0_u64, |total, part| total.saturating_add(part.ranks as u64));
+    if total > MAX_RANKS {
+        let what = format!("{total} ranks of {} programs: at most {MAX_RANKS} are possible", parts.len());
+        return Err(Complaint::new(Exit::Usage, what, "use fewer ranks"));
+    }
+    Ok(parts)
+}
+
 /// Number of nodes that `ranks` ranks need.
 pub(super) fn nodes(matches: &ArgMatches, ranks: usize) -> usize {
     ranks.div_ceil(matches.get_one::<usize>("ranks-per-node").copied().unwrap_or(1))
@@ -428,7 +462,7 @@ pub(super) fn rules(
         lost: LostGuest::Abort,
         warn: WARN,
         hold: serve::flags::guest_limit(matches).unwrap_or(STALL),
-        payload_limit: PAYLOAD_LIMIT,
+        payload_limit: shared::room(),
         stop,
         warm_up: WarmUp::None,
         region: None,

@@ -1,6 +1,5 @@
 //! One run of an MPI program, from its start to its result.
 
-use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use adapters::address::Address;
@@ -19,10 +18,12 @@ use trgen::trace::flow::Flow;
 use trgen::{Cycle, NodeId};
 
 use super::ending::{Ended, NotBegun, ending, never_began, refused};
+use super::foreign::Part;
 use super::launcher::Launcher;
 use super::library::{self, Folder};
-use super::ranks::{Forward, Launch, Ranks};
+use super::ranks::{self, Forward, Launch, Ranks};
 use super::reports::{self, Report, Unusable};
+use super::shared::Shared;
 use super::{flags, sync};
 use crate::cli::live::descriptors;
 use crate::cli::live::serve::model::{Model, model};
@@ -36,6 +37,8 @@ use crate::cli::{Complaint, Exit, Flags, manifest, output};
 pub(super) struct Order {
     /// Number of ranks.
     ranks: usize,
+    /// The programs, with the ranks of each.
+    parts: Vec<Part>,
     /// By rank: how long computing takes, in the form that the environment of the ranks has.
     compute: Vec<String>,
     /// The algorithms of collectives, in the form that the environment of the ranks has.
@@ -67,7 +70,8 @@ pub(super) struct Order {
 impl Order {
     /// Reads a command line; `stop` ends the run when it becomes true.
     pub(super) fn of(matches: &ArgMatches, stop: &'static AtomicBool) -> Result<Self, Complaint> {
-        let ranks = matches.get_one::<usize>("guests").copied().unwrap_or(1);
+        let parts = flags::parts(matches)?;
+        let ranks = parts.iter().map(|part| part.ranks).sum();
         let mode = flags::mode(matches)?;
         let compute = flags::by_rank(matches, &flags::compute(matches, mode.0)?, ranks, mode.0)?;
         let collectives = flags::collectives(matches)?.to_owned();
@@ -81,8 +85,13 @@ impl Order {
         let counts_links = flags::counts_links(matches, &model.experiment)?;
         model.settings.insert("link-loads".to_owned(), json!(counts_links));
         let (records, has_timeline, output) = (false, false, Forward::Plain);
+        if launcher.is_some() && parts.len() > 1 {
+            let what = "--launcher: it starts one program, and there are several with colons between them";
+            return Err(Complaint::new(Exit::Usage, what, "let a script choose the program by the rank"));
+        }
         Ok(Self {
             ranks,
+            parts,
             compute,
             collectives,
             rendezvous,
@@ -148,6 +157,7 @@ pub(super) fn run(
 ) -> Result<Finished, NotBegun> {
     let Order {
         ranks: count,
+        parts,
         compute,
         collectives,
         rendezvous,
@@ -163,6 +173,7 @@ pub(super) fn run(
         launcher,
     } = order;
     let places = rules.places.clone().unwrap_or_default();
+    let thread_limit = flags::thread_limit(matches)?;
     if counts_links {
         model.network.observe();
     }
@@ -180,10 +191,11 @@ pub(super) fn run(
     }
     let endpoint = Endpoint::bind(listen, launcher.as_ref().and_then(Launcher::token)).map_err(refused)?;
     let bound = endpoint.address().map_err(|error| refused(error.into()))?;
-    let program: Vec<OsString> = matches.get_many("program").map(|words| words.cloned().collect()).unwrap_or_default();
+    // A capture has the data of messages, which pass through this process then. Ranks elsewhere share no memory.
+    let shared = (launcher.is_none() && watch.capture.is_none()).then(Shared::create).flatten();
     let mut ranks = Ranks::start(&Launch {
         launcher: launcher.as_ref(),
-        program: &program,
+        parts: &parts,
         ranks: count,
         folder: folder.access(),
         address: if launcher.is_some() { Launcher::address(&bound) } else { socket.to_string() },
@@ -192,6 +204,8 @@ pub(super) fn run(
         buffered: matches.get_one::<u64>("buffered").copied().unwrap_or(0),
         rendezvous,
         clock_read,
+        thread_limit,
+        shared: shared.as_ref().map(Shared::location),
         deterministic: synchronisation.is_some_and(|used| used.protocol == Protocol::Deterministic),
         realtime: rules.terms.mode == Mode::Realtime,
         records,
@@ -228,7 +242,9 @@ pub(super) fn run(
         Err(error) => {
             ranks.end(true);
             return Err(match lost {
-                Some((process, status)) => never_began(&folder, &program[0], &ranks, process, status),
+                Some((process, status)) => {
+                    never_began(&folder, ranks::program_of(&parts, process), &ranks, process, status)
+                }
                 None => refused(error).into(),
             });
         }
@@ -264,7 +280,7 @@ pub(super) fn run(
     }
     let late = synchronisation.and_then(|_| sync::lateness(matches, &report, shortest));
     let pace = warnings::of_pace(report.behind, factor);
-    outcome.warnings.extend(late.into_iter().chain(pace).map(Into::into));
+    outcome.warnings.extend(late.into_iter().chain(pace).chain(ranks.warning()).map(Into::into));
     let written = live.flush().and_then(|()| ranks.passed_on());
     let manifest = opening.close_guests(model.seed, costs);
     let picoseconds = |cycle: u64| model.clock.span(cycle);

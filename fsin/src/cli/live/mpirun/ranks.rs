@@ -11,8 +11,10 @@ use std::thread::{self, JoinHandle};
 
 use tui::feed::Feed;
 
+use super::foreign::Part;
 use super::launcher::{COMPUTE, Launcher};
 use super::library::{FOLDER, first_library};
+use crate::cli::live::guard;
 use crate::cli::live::processes::{Processes, describe_end};
 use crate::cli::{Complaint, Exit};
 
@@ -20,8 +22,8 @@ use crate::cli::{Complaint, Exit};
 pub(super) struct Launch<'a> {
     /// What starts the ranks, if it is not this command.
     pub(super) launcher: Option<&'a Launcher>,
-    /// The program and its arguments.
-    pub(super) program: &'a [OsString],
+    /// The programs, with the ranks of each.
+    pub(super) parts: &'a [Part],
     /// Number of ranks.
     pub(super) ranks: usize,
     /// The folder of the run.
@@ -38,6 +40,10 @@ pub(super) struct Launch<'a> {
     pub(super) rendezvous: u64,
     /// \[ps\] Virtual time that a reading of a clock takes.
     pub(super) clock_read: u64,
+    /// The memory that ranks share: where it is, and how much may be in use.
+    pub(super) shared: Option<String>,
+    /// \[ms\] How long threads of a rank wait for one that runs on.
+    pub(super) thread_limit: u64,
     /// True with `--sync deterministic`.
     pub(super) deterministic: bool,
     /// True with `--mode realtime`.
@@ -134,7 +140,9 @@ impl Launch<'_> {
             ("FSIN_MPI_BUFFERED", self.buffered.to_string()),
             ("FSIN_MPI_RENDEZVOUS", self.rendezvous.to_string()),
             ("FSIN_MPI_CLOCK_READ", self.clock_read.to_string()),
+            ("FSIN_MPI_THREAD_LIMIT", self.thread_limit.to_string()),
         ];
+        all.extend(self.shared.iter().map(|location| ("FSIN_MPI_SHARED", location.clone())));
         let switches = self.switches().into_iter().filter(|(.., is_on)| *is_on);
         all.extend(switches.map(|(name, value, _)| (name, value.to_owned())));
         all
@@ -158,6 +166,10 @@ pub(super) struct Ranks {
     launcher: Option<String>,
     /// Number of ranks.
     count: usize,
+    /// The folder of the run, by which the processes of ranks are known.
+    folder: OsString,
+    /// Processes that ranks had started and left, which were ended.
+    left: Vec<String>,
     /// The threads that pass on output.
     forwarders: Vec<JoinHandle<()>>,
     unwritten: Unwritten,
@@ -171,6 +183,8 @@ impl Ranks {
             processes: Processes::default(),
             launcher: launch.launcher.filter(|launcher| !launcher.is_per_rank()).map(Launcher::name),
             count: launch.ranks,
+            folder: launch.folder.as_os_str().to_owned(),
+            left: Vec::new(),
             forwarders: Vec::new(),
             unwritten: unwritten.clone(),
         };
@@ -199,7 +213,8 @@ impl Ranks {
         let processes = if ranks.launcher.is_some() { 1 } else { launch.ranks };
         for rank in 0..processes {
             let mut words = launch.launcher.map_or_else(Vec::new, |launcher| launcher.command(rank, &variables));
-            words.extend_from_slice(launch.program);
+            let part = part_of(launch.parts, rank);
+            words.extend_from_slice(&launch.parts[part].words);
             let mut command = Command::new(&words[0]);
             command.args(&words[1..]).stdin(if rank == 0 && !on_board { Stdio::inherit() } else { Stdio::null() });
             if launch.launcher.is_some() {
@@ -207,10 +222,14 @@ impl Ranks {
                 command.env(FOLDER, launch.folder).env_remove("FSIN_MPI_RANK");
             } else {
                 command.envs(variables.iter().cloned()).env("FSIN_MPI_RANK", rank.to_string());
+                command.env("FSIN_MPI_PART", part.to_string());
                 command.envs(settings.iter().cloned()).env(COMPUTE, &launch.compute[rank]);
                 // A variable of the user's environment must not switch on what the command line does not.
                 for (name, ..) in launch.switches().into_iter().filter(|(.., is_on)| !is_on) {
                     command.env_remove(name);
+                }
+                if launch.shared.is_none() {
+                    command.env_remove("FSIN_MPI_SHARED");
                 }
             }
             let (stdout, stderr) = launch.output.pipes();
@@ -260,10 +279,22 @@ impl Ranks {
     /// Waits for ranks that end by themselves, and ends the others: at once if `now`.
     pub(super) fn end(&mut self, now: bool) {
         self.processes.end(now);
+        // Processes that ranks have started may keep their output open.
+        self.left = guard::end_left(FOLDER, &self.folder);
         for forwarder in self.forwarders.drain(..) {
             // The thread ends when the output of its rank ends.
             let _ = forwarder.join();
         }
+    }
+
+    /// A warning of the processes that ranks had left.
+    pub(super) fn warning(&self) -> Option<String> {
+        let names = match self.left.as_slice() {
+            [] => return None,
+            [one] => format!("the process {one}"),
+            all => format!("the processes {}", all.join(", ")),
+        };
+        Some(format!("ranks had started {names}, which outlived them and were ended with the run"))
     }
 
     /// Fails if output could not be passed on.
@@ -271,6 +302,21 @@ impl Ranks {
         let error = self.unwritten.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         error.map_or(Ok(()), |error| Err(format!("cannot pass on the output of the ranks: {error}")))
     }
+}
+
+/// The part of the command line to which a rank belongs.
+fn part_of(parts: &[Part], rank: usize) -> usize {
+    let mut end = 0;
+    let place = parts.iter().position(|part| {
+        end += part.ranks;
+        rank < end
+    });
+    place.unwrap_or(0)
+}
+
+/// The program that a process executes.
+pub(super) fn program_of(parts: &[Part], process: usize) -> &OsStr {
+    parts[part_of(parts, process)].words.first().map_or(OsStr::new(""), OsString::as_os_str)
 }
 
 /// The error of a rank that cannot be started.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
-use fsin::experiment::{Key, keys, variable};
+use fsin::experiment::{Carried, Key, keys, variable};
 use fsin::sweep::{
     Collected, Grid, Plan, Slurm, Store, StoreError, Stored, as_several, collect, remarks, write_results,
 };
@@ -62,7 +62,7 @@ fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
         warn_of_unused(&unused);
     }
     let grid = Grid::new(lists)?;
-    let plan = Plan::new(&grid, many.stop_after, many.skip_invalid, &Flags).map_err(|error| {
+    let mut plan = Plan::new(&grid, many.stop_after, many.skip_invalid, &Flags).map_err(|error| {
         // The remedy shows how several values are written for a flag whose value is not split at commas.
         let parted = |key: &Key| grid.axes.iter().any(|axis| axis.key.name == key.name);
         // A switch has no words to split.
@@ -82,6 +82,7 @@ fn planned(matches: &ArgMatches, store: &Store) -> Result<Plan, Complaint> {
             return Err(Complaint::new(Exit::Usage, what, "use --resume to finish it, or name a new folder"));
         }
         let stored = store.plan()?;
+        plan.carry();
         if stored.same_points(&plan) {
             return Ok(stored);
         }
@@ -113,7 +114,7 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if backend != "local" {
         elsewhere::check_name(store.root())?;
     }
-    let plan = planned(matches, &store)?;
+    let mut plan = planned(matches, &store)?;
     let quiet = matches.get_flag("quiet");
     if !quiet {
         warn_of(&plan);
@@ -126,7 +127,13 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
         store.set_plan_aside(&plan)?;
         output::tell("note: plan.json is damaged or missing: the sweep is planned again from this command line");
     }
-    let mut lock = Some(store.begin(&plan)?);
+    let inputs = if store.exists() { Carried::default() } else { plan.carry() };
+    if !quiet {
+        tell_left(&inputs);
+    }
+    let mut lock = Some(store.begin(&plan, &inputs)?);
+    // As any process reads it that runs points.
+    let plan = store.plan()?;
     if matches.get_flag("compact") {
         store.make_compact()?;
     }
@@ -165,6 +172,15 @@ pub(crate) fn sweep(matches: &ArgMatches) -> Result<Exit, Complaint> {
         return Ok(Exit::Interrupted);
     }
     Ok(if collected.is_whole() { Exit::Done } else { Exit::PointsFailed })
+}
+
+/// Says which inputs are not kept with results.
+pub(crate) fn tell_left(inputs: &Carried) {
+    for input in inputs.left() {
+        output::tell(&format!(
+            "note: this input is not kept with the results, which can be run again only here: {input}"
+        ));
+    }
 }
 
 /// Prints warnings of settings of other commands on many experiments.

@@ -19,6 +19,8 @@ pub(super) enum Event {
     Computed { rank: u32, node: u32 },
     /// A message has arrived.
     Arrived(Purpose),
+    /// A rank has added the data of an arrival of a collective.
+    Combined { rank: u32, group: u32, number: u32 },
     /// A rank has taken an arrival of a collective, or may begin to send.
     Taken { rank: u32, group: u32, number: u32 },
 }

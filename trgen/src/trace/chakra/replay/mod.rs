@@ -1,7 +1,9 @@
 //! Executes a trace over a network, as a source of traffic.
 //!
 //! # Rules
-//! - A node is ready when all that it waits for has finished. Ready nodes begin in the order of their numbers.
+//! - A node is ready when all that it waits for has finished. Ready nodes begin in the order of their numbers. What ends
+//!   releases what waits for it at the end of its instant, also if it has lasted no time: nodes that were ready at the
+//!   beginning of an instant come before those that a computation of no duration releases in it.
 //! - A rank has a limited number of computations and one communication (send or collective) under way; receives are
 //!   exempt.
 //! - A computation lasts as recorded. Without a recorded duration it lasts as long as the slower of its operations and of
@@ -9,7 +11,9 @@
 //! - A send ends when its message arrives; a receive when its message arrives, or when it begins if the message is there.
 //! - Collectives of a group are matched in the order in which each rank begins them. A rank's collective ends when the last
 //!   message for it has arrived, and, where data are combined, has been added; a rank that only sends ends with the arrival
-//!   of its last message. On a machine of two levels its phases follow one another at each rank ([`Layout`]).
+//!   of its last message. On a machine of two levels its phases follow one another at each rank ([`Layout`]). Additions
+//!   of a collective follow one another at a rank, which has one memory; a delay of groups is no occupation: each arrival
+//!   has it for itself.
 //!
 //! # How the model departs from reality, and who could notice
 //! - A message enters the network in the first cycle that begins at or after its departure, and arrives at the end of its
@@ -18,6 +22,8 @@
 //!
 //! Source: the rules of ASTRA-sim's replay of Chakra traces, by figures of its analytical network; Won and others,
 //! *ASTRA-sim2.0*, ISPASS 2023.
+//!
+//! Decision: docs/decisions/0340-who-is-busy.md.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -56,7 +62,8 @@ pub struct Params {
     pub memory: Option<f64>,
     /// \[ps\] Duration of a computation for which neither a duration is recorded nor a rate is given.
     pub least: u64,
-    /// \[ps\] Time before the first message and after each arrival of a collective of a part of the ranks.
+    /// \[ps\] Time before the first message and after each arrival of a collective of a part of the ranks, which each of
+    /// them has for itself.
     pub group_delay: u64,
     /// Factor of recorded durations and of those by rates; 0 or more.
     pub scale: f64,
@@ -99,10 +106,12 @@ struct Progress {
     share: (usize, usize),
     /// Messages that have arrived, by phase.
     arrived: [u32; PHASES],
-    /// Arrivals that have been taken.
+    /// Arrivals whose data are in place, and added where they are combined.
+    combined: u32,
+    /// Those of them that have been taken: the delay of groups is over.
     taken: u32,
-    /// True while an arrival is being taken, or the first message is delayed.
-    is_busy: bool,
+    /// True while the data of an arrival are being added.
+    is_combining: bool,
     /// True while the first message is delayed.
     is_starting: bool,
     /// Own messages that have not arrived yet.
@@ -438,10 +447,7 @@ impl Replay {
         let state = &mut self.ranks[rank as usize];
         let end = now.saturating_add(duration);
         state.busy.add(now, end);
-        if duration == 0 {
-            self.finish_node(rank, node, now);
-            return;
-        }
+        // Also a computation of no duration has an end, which comes after all that begins at its instant.
         state.computing += 1;
         self.agenda.push(end, Event::Computed { rank, node });
     }
@@ -474,7 +480,7 @@ impl Replay {
                 let progress = self.ranks[rank as usize].progress.entry((group, number)).or_default();
                 (progress.begun, progress.share) = (Some((node, part)), share);
                 if is_part && self.params.group_delay > 0 {
-                    (progress.is_busy, progress.is_starting) = (true, true);
+                    progress.is_starting = true;
                     self.agenda.push(now.saturating_add(self.params.group_delay), Event::Taken { rank, group, number });
                 } else {
                     self.send_pieces(rank, group, number, now);
@@ -560,12 +566,17 @@ impl Replay {
             }
             Event::Taken { rank, group, number } => {
                 let Some(progress) = self.ranks[rank as usize].progress.get_mut(&(group, number)) else { return };
-                progress.is_busy = false;
                 if !std::mem::take(&mut progress.is_starting) {
                     progress.taken += 1;
                     self.ranks[rank as usize].report.received += 1;
                 }
                 self.send_pieces(rank, group, number, now);
+                self.take_arrivals(rank, group, number, now);
+            }
+            Event::Combined { rank, group, number } => {
+                let Some(progress) = self.ranks[rank as usize].progress.get_mut(&(group, number)) else { return };
+                progress.is_combining = false;
+                self.combined(rank, group, number, now);
                 self.take_arrivals(rank, group, number, now);
             }
         }

@@ -19,17 +19,17 @@ impl Replay {
         }
     }
 
-    /// Takes arrivals of a collective one after another, and ends it after the last one.
+    /// Takes arrivals of a collective in their order, and ends it after the last one.
     pub(super) fn take_arrivals(&mut self, rank: u32, group: u32, number: u32, now: u64) {
         loop {
-            let is_part = self.trace.groups[group as usize].ranks.len() < self.ranks.len();
             let Some(progress) = self.ranks[rank as usize].progress.get_mut(&(group, number)) else { return };
             let Some((node, part)) = progress.begun else { return };
-            if progress.is_busy {
+            if progress.is_combining || progress.is_starting {
                 return;
             }
-            let Some((phase, first)) = part.phase_of(progress.taken) else {
-                if part.arrivals() == 0 && progress.outstanding > 0 {
+            let Some((phase, first)) = part.phase_of(progress.combined) else {
+                let is_waiting = progress.taken < progress.combined;
+                if is_waiting || (part.arrivals() == 0 && progress.outstanding > 0) {
                     return;
                 }
                 let is_over = progress.outstanding == 0;
@@ -46,22 +46,34 @@ impl Replay {
                 self.finish_node(rank, node, now);
                 return;
             };
-            if progress.taken - first == progress.arrived[phase] {
+            if progress.combined - first == progress.arrived[phase] {
                 return;
             }
-            let combining = match (self.params.memory, part.combined(progress.taken)) {
+            let combining = match (self.params.memory, part.combined(progress.combined)) {
                 (Some(memory), Some(bytes)) => COMBINED * (bytes as f64 * 1e9 / memory) as u64 * NANOSECOND,
                 _ => 0,
             };
-            let delay = combining + if is_part { self.params.group_delay } else { 0 };
-            if delay > 0 {
-                progress.is_busy = true;
-                self.agenda.push(now.saturating_add(delay), Event::Taken { rank, group, number });
+            if combining > 0 {
+                progress.is_combining = true;
+                self.agenda.push(now.saturating_add(combining), Event::Combined { rank, group, number });
                 return;
             }
-            progress.taken += 1;
-            self.ranks[rank as usize].report.received += 1;
-            self.send_pieces(rank, group, number, now);
+            self.combined(rank, group, number, now);
         }
+    }
+
+    /// The data of an arrival are in place: it is taken, after the delay of groups.
+    pub(super) fn combined(&mut self, rank: u32, group: u32, number: u32, now: u64) {
+        let is_part = self.trace.groups[group as usize].ranks.len() < self.ranks.len();
+        let state = &mut self.ranks[rank as usize];
+        let Some(progress) = state.progress.get_mut(&(group, number)) else { return };
+        progress.combined += 1;
+        if is_part && self.params.group_delay > 0 {
+            self.agenda.push(now.saturating_add(self.params.group_delay), Event::Taken { rank, group, number });
+            return;
+        }
+        progress.taken += 1;
+        state.report.received += 1;
+        self.send_pieces(rank, group, number, now);
     }
 }

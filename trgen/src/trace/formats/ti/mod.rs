@@ -30,7 +30,9 @@ mod outstanding;
 mod rank;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::io::BufRead;
+use std::fs::File;
+use std::io::{self, BufRead, Read};
+use std::path::{Path, PathBuf};
 
 pub use datatype::datatype_bytes;
 
@@ -146,6 +148,30 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
             Ok(trace)
         }
     }
+}
+
+/// The files that an index names; none if `path` is no index. Archives are not opened.
+pub(super) fn indexed(path: &Path) -> Vec<PathBuf> {
+    /// \[bytes\] An index has a line for each rank.
+    const MOST: u64 = 1 << 26;
+    let is_text = |path: &Path| {
+        let mut beginning = [0; 256];
+        let count = File::open(path)?.read(&mut beginning)?;
+        // No index begins with an action, and no archive is text.
+        let text = std::str::from_utf8(&beginning[..count]);
+        Ok::<_, io::Error>(text.is_ok_and(|text| text.lines().next().is_some_and(|line| rank_of_line(line).is_none())))
+    };
+    let is_plain = std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() <= MOST);
+    if !is_plain || !is_text(path).unwrap_or(false) {
+        return Vec::new();
+    }
+    let Ok(source) = Source::open(path) else { return Vec::new() };
+    let named = |index: &String| read_index(&source, index).map(|(files, _)| files).unwrap_or_default();
+    let files = find(&source).into_iter().filter_map(|candidate| match candidate.layout {
+        Layout::Index(index) => Some(named(&index)),
+        Layout::Whole(_) | Layout::PerRank(_) => None,
+    });
+    files.flatten().filter_map(|file| source.plain_file(&file)).collect()
 }
 
 /// Checks files that were found without an index: the ranks at their beginnings must be 0, 1, 2, ...

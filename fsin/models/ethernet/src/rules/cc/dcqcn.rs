@@ -86,12 +86,7 @@ fn build(call: &Call<'_>) -> Result<Built, SpecError> {
         min_rate: 100_000_000,
         clamp: false,
     };
-    let paper = Settings {
-        alpha_interval: 50 * US,
-        decrease_interval: 50 * US,
-        increase_interval: 55 * US,
-        ..hpcc
-    };
+    let paper = Settings { alpha_interval: 50 * US, decrease_interval: 50 * US, increase_interval: 55 * US, ..hpcc };
     let sigcomm = Settings {
         alpha_interval: 55 * US,
         decrease_interval: 0,
@@ -273,8 +268,7 @@ impl Dcqcn {
 
     /// An increase, after its stage was counted.
     fn increase(&mut self) {
-        let (last, first) =
-            (self.time_stages.max(self.byte_stages), self.time_stages.min(self.byte_stages));
+        let (last, first) = (self.time_stages.max(self.byte_stages), self.time_stages.min(self.byte_stages));
         let recovery = self.of.fast_recovery;
         let more = if self.of.byte_counter == 0 {
             // By the number of earlier increases.
@@ -365,8 +359,10 @@ mod tests {
     /// Events, and the rates that follow from the formulas.
     #[test]
     fn rates_follow_the_formulas() {
-        let mut machine = machine("dcqcn:ai=40Mb/s,hai=400Mb/s,alpha-interval=55us,decrease-interval=50us,\
-                                   increase-interval=55us,fast-recovery=1");
+        let mut machine = machine(
+            "dcqcn:ai=40Mb/s,hai=400Mb/s,alpha-interval=55us,decrease-interval=50us,\
+                                   increase-interval=55us,fast-recovery=1",
+        );
         assert_eq!(machine.rate(0), 40_000_000_000);
         machine.acknowledged(&ack(10 * US, true));
         // The first notification changes nothing at once; the decrease comes 1 ns behind the interval, with alpha 1.
@@ -413,7 +409,8 @@ mod tests {
 
     #[test]
     fn wrong_parameters_are_refused() {
-        for wrong in ["g=0", "g=2", "ai=40", "alpha-interval=0", "preset=thesis", "min-rate=0b/s", "clamp=1", "beta=2"] {
+        for wrong in ["g=0", "g=2", "ai=40", "alpha-interval=0", "preset=thesis", "min-rate=0b/s", "clamp=1", "beta=2"]
+        {
             let error = Control::parse(&format!("dcqcn:{wrong}")).expect_err(wrong);
             assert!(!error.remedy().to_string().is_empty(), "{wrong}: {error}");
         }

@@ -166,14 +166,8 @@ mod tests {
 
     /// Acknowledgements of segments of 1 000 bytes: window, and what follows from the formulas.
     fn windows(text: &str, events: &[(u64, u64, u64, bool)]) -> Vec<u64> {
-        let of = Environment {
-            line_rate: 1,
-            segment: 1_000,
-            initial_window: 10,
-            dup_acks: 3,
-            round_trip: 0,
-            product: 0,
-        };
+        let of =
+            Environment { line_rate: 1, segment: 1_000, initial_window: 10, dup_acks: 3, round_trip: 0, product: 0 };
         let mut machine = Control::parse(text).expect("known").begin(&of);
         let each = events.iter().map(|&(offset, next, flight, is_marked)| {
             machine.acknowledged(&Acknowledged {

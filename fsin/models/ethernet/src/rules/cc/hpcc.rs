@@ -16,7 +16,12 @@ pub(crate) static ROW: Row = Row {
         about: "a window and a rate that follow the utilisation and the queue of the fullest link, which switches report in \
                 each frame",
         parameters: &[
-            Parameter { name: "eta", about: "utilisation that is aimed at", range: "above 0, up to 1", default: "0.95" },
+            Parameter {
+                name: "eta",
+                about: "utilisation that is aimed at",
+                range: "above 0, up to 1",
+                default: "0.95",
+            },
             Parameter {
                 name: "max-stage",
                 about: "additive increases before a multiplicative one",
@@ -284,8 +289,7 @@ mod tests {
             round_trip: 1_000_000,
             product: 1_000,
         };
-        let settings =
-            Settings { eta: 0.95, max_stage: 0, fast_react: true, ai: None, min_rate: 1, is_exact: false };
+        let settings = Settings { eta: 0.95, max_stage: 0, fast_react: true, ai: None, min_rate: 1, is_exact: false };
         let machine = Hpcc::new(settings, &of);
         let stamp = |at, sent, queue| machine.fields(Stamp { at, sent, queue, rate: 1 });
         let (last, new) = (stamp((1 << 24) - 5, (1 << 27) - 129, 81), stamp((1 << 24) + 7, (1 << 27) + 128, 170));

@@ -90,14 +90,8 @@ mod tests {
     /// Events, and the window that follows from the formulas of the RFCs, in segments of 1 000 bytes.
     #[test]
     fn windows_follow_the_rfcs() {
-        let of = Environment {
-            line_rate: 1,
-            segment: 1_000,
-            initial_window: 2,
-            dup_acks: 3,
-            round_trip: 0,
-            product: 0,
-        };
+        let of =
+            Environment { line_rate: 1, segment: 1_000, initial_window: 2, dup_acks: 3, round_trip: 0, product: 0 };
         let mut machine = NewReno::new(&of);
         let ack = |bytes| Acknowledged {
             now: 0,

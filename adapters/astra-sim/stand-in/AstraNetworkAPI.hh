@@ -1,5 +1,5 @@
-// The interface between ASTRA-sim and a network, by its signatures: a stand-in for tests where ASTRA-sim is not there.
-// With ASTRA-sim, its own header of this name is used.
+// The interface between ASTRA-sim and a network, by its signatures: a stand-in for programs without ASTRA-sim. It has a
+// folder of its own, so that no build finds it that does not ask for it.
 #pragma once
 
 #include <cstdint>
