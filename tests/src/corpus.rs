@@ -143,9 +143,10 @@ impl Expected {
         }
         let differences = match self.how.as_str() {
             "topology" => self.network(&said.found),
-            "trace" | "trace chakra" => {
-                differences(&said.found, &[("ranks", &self.ranks), ("messages", &self.messages), ("bytes", &self.message_bytes)])
-            }
+            "trace" | "trace chakra" => differences(
+                &said.found,
+                &[("ranks", &self.ranks), ("messages", &self.messages), ("bytes", &self.message_bytes)],
+            ),
             _ => Vec::new(),
         };
         match differences.as_slice() {
@@ -160,7 +161,8 @@ impl Expected {
         let described = &found["described"];
         let understood = &described["understood"];
         let least_and_most = |list: &str, name: &str, unit: f64| {
-            let values = described[list].as_array().into_iter().flatten().filter_map(|entry| Some(entry[name].as_f64()? * unit));
+            let values =
+                described[list].as_array().into_iter().flatten().filter_map(|entry| Some(entry[name].as_f64()? * unit));
             let values: Vec<f64> = values.collect();
             let of = |best: fn(f64, f64) -> f64| values.iter().copied().reduce(best).map_or(Value::Null, Value::from);
             (of(f64::min), of(f64::max))
@@ -179,7 +181,8 @@ impl Expected {
             ("demands", &described["demands"]["pairs"], &self.demands),
             ("sum of demands", &described["demands"]["total"], &self.demand_total),
         ];
-        let mut all: Vec<String> = facts.iter().filter_map(|(name, found, expected)| difference(name, found, expected)).collect();
+        let mut all: Vec<String> =
+            facts.iter().filter_map(|(name, found, expected)| difference(name, found, expected)).collect();
         if self.rate_max_bps.is_empty() && !rates.1.is_null() {
             all.push(format!("a rate of {} where the file states none", rates.1));
         }
@@ -192,7 +195,12 @@ impl Expected {
     /// The facts of a list of flows that a note of a run states.
     #[must_use]
     pub fn flow_facts(&self) -> Option<String> {
-        Some(format!("{} flow{} of {} bytes in all", self.flows, if self.flows == "1" { "" } else { "s" }, self.flow_bytes))
+        Some(format!(
+            "{} flow{} of {} bytes in all",
+            self.flows,
+            if self.flows == "1" { "" } else { "s" },
+            self.flow_bytes
+        ))
     }
 }
 
@@ -217,7 +225,10 @@ fn differences(found: &Value, facts: &[(&str, &str)]) -> Vec<String> {
         "ranks" => &found["tasks"],
         other => &found[other],
     };
-    facts.iter().filter_map(|(name, expected)| if of(name).is_null() { None } else { difference(name, of(name), expected) }).collect()
+    facts
+        .iter()
+        .filter_map(|(name, expected)| if of(name).is_null() { None } else { difference(name, of(name), expected) })
+        .collect()
 }
 
 /// A fact that differs from what is expected; nothing where nothing is.
@@ -226,7 +237,8 @@ fn difference(name: &str, found: &Value, expected: &str) -> Option<String> {
         return None;
     }
     let number = expected.parse::<f64>().ok()?;
-    let is_near = found.as_f64().is_some_and(|found| (found - number).abs() <= 1e-6 * number.abs().max(found.abs()) + 1e-12);
+    let is_near =
+        found.as_f64().is_some_and(|found| (found - number).abs() <= 1e-6 * number.abs().max(found.abs()) + 1e-12);
     (!is_near).then(|| format!("{name} {found} where {expected} is right"))
 }
 
