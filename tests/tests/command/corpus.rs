@@ -99,7 +99,15 @@ fn files_of_the_field_are_read_rightly_or_refused_with_the_reason() {
             written.split("| format |").nth(1).and_then(|rest| rest.split_once("\n\n")).map_or("", |(_, after)| after);
         std::fs::write(&page, format!("{before}{text}\n{after}")).unwrap();
     } else {
-        assert!(written.contains(text.trim_end()), "{PAGE} has another table; UPDATE_EXAMPLES=1 writes it:\n{text}");
+        // A row that the page has is the one that was made; rows that it lacks are written by UPDATE_EXAMPLES=1.
+        for row in text.lines().skip(2) {
+            let begin: String = row.split('|').take(2).collect::<Vec<_>>().join("|") + "|";
+            let on_page = written.lines().find(|line| line.starts_with(&begin) && line.matches('|').count() == 7);
+            match on_page {
+                Some(line) => assert_eq!(line, row, "{PAGE}: UPDATE_EXAMPLES=1 writes it"),
+                None => aloud(&format!("{PAGE} lacks {row}\n")),
+            }
+        }
     }
 }
 
