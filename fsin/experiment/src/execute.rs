@@ -22,7 +22,7 @@ use super::plan::RunPlan;
 use super::resolve::Experiment;
 use super::settings::SettingsError;
 use super::trouble::Trouble;
-use super::workload::{Driven, Driver};
+use super::workload::{Driven, Driver, small_packets};
 use fsin_core::couple::{Coupled, Failure, PacketLog};
 use fsin_core::family::Unloaded;
 use fsin_core::network::{Figures, Measure, Network, PortFigures, QueueFigures, Settled};
@@ -240,6 +240,7 @@ pub fn execute_over(
         timeline.extend(collectives.iter().flat_map(CollectiveRecord::spans));
     }
     let mut notes = driver.notes;
+    notes.extend(small_packets(experiment, &*driver.driven));
     // What was dropped or taken otherwise than written concerns every figure on this network.
     let understood = experiment.topology().and_then(|topology| topology.switched()?.understood());
     notes.extend(understood.map(|understood| understood.remarks()).unwrap_or_default().into_iter().map(Phrase::from));

@@ -52,7 +52,7 @@ const KEYS: &[Key] = &[
     key_of(Traffic, "kernel", "NAME:key=value,...", Word, None, "", "run an application kernel instead: all-to-all:tasks=64,bytes=4096"),
     key_of(Traffic, "job-mix", "FILE", Path, None, "", "run several applications instead, which arrive and wait for nodes: a TOML file of jobs"),
     key_of(Traffic, "flows", "FILE", Path, None, "", "send the messages of a list instead, each at its start: CSV with src,dst,bytes,start[,class], the list of HPCC and SimAI, or .cm of htsim; FILE,ignore=class takes all as class 0"),
-    key_of(Traffic, "cm-unit", "us|ps", Word, None, "", "unit of starts in a .cm of htsim, whose programs differ: us (UEC) or ps (NDP)"),
+    key_of(Traffic, "cm-unit", "us|ps", Word, None, "", "unit of starts in a .cm of htsim, whose programs differ: us (UEC) or ps (NDP)").needing(&[Need::set("flows")]),
     key_of(Traffic, "scheduler", "NAME", Word, Some("fcfs"), "", "which job that waits starts next: fcfs, first-fit, easy (backfilling)"),
     key_of(Traffic, "allocation", "NAME", Word, Some("contiguous"), "", "which free nodes a job gets: contiguous, quasi-contiguous, random"),
     key_of(Traffic, "collectives", "RULES", Word, None, "", "algorithms of collectives in a trace: mpich (by size and ranks; the default), basic, or exceptions: allreduce=ring"),

@@ -10,7 +10,8 @@ use trgen::catalog::ErrorKind;
 use trgen::phrase;
 
 use crate::resolve::Experiment;
-use crate::settings::SettingsError;
+use crate::settings::{Settings, SettingsError};
+use fsin_core::family::NetworkSpec;
 
 /// \[bytes\] A gibibyte.
 const GIB: f64 = (1 << 30) as f64;
@@ -21,17 +22,18 @@ const GIB: f64 = (1 << 30) as f64;
 /// # Errors
 /// The setting `topology`, with the number of nodes that fit.
 pub fn check(experiment: &Experiment) -> Result<(), SettingsError> {
-    if experiment.runs.by_hosts() {
-        return Ok(());
-    }
+    if experiment.runs.by_hosts() { Ok(()) } else { fits(experiment.settings(), &*experiment.network) }
+}
+
+/// As [`check`], before the experiment of these settings is complete: what walks over a network comes after it.
+pub(crate) fn fits(settings: &Settings, network: &dyn NetworkSpec) -> Result<(), SettingsError> {
     let Some(Limit { bytes: installed, whose, .. }) =
         limits(&control_groups()).into_iter().min_by_key(|limit| limit.bytes)
     else {
         return Ok(());
     };
-    let settings = experiment.settings();
-    let Some(topology) = experiment.topology() else { return Ok(()) };
-    let (node, nodes) = (experiment.network.node_bytes().max(1), topology.nodes() as u64);
+    let Some(topology) = network.topology() else { return Ok(()) };
+    let (node, nodes) = (network.node_bytes().max(1), topology.nodes() as u64);
     let needed = nodes.saturating_mul(node);
     if needed <= installed {
         return Ok(());

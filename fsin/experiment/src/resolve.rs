@@ -17,6 +17,7 @@ use super::conflicts::{BATCH, ENDING, Times, check_needs, check_unused, conflict
 use super::hosts::{eager, hosts, slow, tasks_per_node};
 use super::inputs::with_paths;
 use super::keys::{Key, Kind, keys};
+use super::memory;
 use super::models;
 use super::models::{Networks, expand, is_of_models, model, undeclared};
 use super::plan::{RunPlan, lengthen, plan, unloaded};
@@ -179,6 +180,9 @@ impl Experiment {
         };
         let workload = workload(tasks, &request)?;
         let sources = workload.sources().filter(|_| times == Times::Steady);
+        if sources.is_some() {
+            memory::fits(&settings, &*network)?;
+        }
         let unloaded = sources.map(|sources| unloaded(&*network, sources));
         if let Some(unloaded) = unloaded {
             lengthen(&mut settings, &*network, unloaded);

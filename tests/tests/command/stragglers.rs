@@ -77,7 +77,8 @@ fn slow_and_late_ranks_cost_the_same_in_all_models() {
     let (_, expected) = times[0];
     for (model, [ring, doubling]) in times {
         for (design, times) in [("ring", ring), ("recursive doubling", doubling)] {
-            assert!(times.is_sorted(), "{model} {design}: in step, slow, late {times:?}");
+            // Which of the two costs more depends on the links of receivers, which the page explains.
+            assert!(times[1..].iter().all(|&time| time > times[0]), "{model} {design}: in step, slow, late {times:?}");
         }
         for (case, (ring, doubling)) in cases.iter().zip(ring.iter().zip(doubling)) {
             assert!(*ring < doubling, "{model}, {case}: {ring} {doubling}");

@@ -17,7 +17,7 @@
 //! What the library cannot see is the program's: which thread gets a lock of the program first, and threads that sleep
 //! for something other than a thread (a file, a socket, the time of the host), which are given a moment to go on.
 //!
-//! Decision: docs/decisions/0271-threads-of-ranks.md.
+//! Decisions: docs/decisions/0271-threads-of-ranks.md, docs/decisions/0361-threads-that-poll.md.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

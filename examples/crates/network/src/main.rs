@@ -10,14 +10,9 @@ use fsin_core::network::Network;
 use trgen::catalog::{Component, SpecError};
 use trgen::{Cycle, Geometry, Message};
 
-const ABOUT: &str = "an ideal crossbar: an output takes messages in the order of injection, a phit in each cycle";
 static CROSSBAR: ModelFamily = ModelFamily {
-    component: Component { name: "crossbar", about: ABOUT, parameters: &[], source: "fsin's book" },
-    discipline: Discipline {
-        order: "messages to a node arrive in the order in which they are sent",
-        sharing: "outputs, message by message",
-        busy: "nobody: a send ends at once",
-    },
+    component: Component { name: "crossbar", about: "an ideal crossbar", parameters: &[], source: "fsin's book" },
+    discipline: Discipline { order: "of all messages to a node", sharing: "outputs, in turn", busy: "nobody" },
     aliases: &[],
     keys: &[],
     shared: &["topology", "nodes", "packet", "phit-bytes", "bandwidth"],
@@ -34,18 +29,14 @@ struct Spec(Geometry, Units);
 
 impl NetworkSpec for Spec {
     fn build(&self) -> Result<Box<dyn Network>, SpecError> {
-        let (nodes, units) = (self.0.nodes(), self.1);
-        let phits = u64::from(units.packet_phits);
-        // By node: the first cycle in which its output is free.
-        let mut free = vec![Cycle::FIRST; nodes];
+        let (nodes, units, phits) = (self.0.nodes(), self.1, u64::from(self.1.packet_phits));
+        let mut free = vec![Cycle::FIRST; nodes]; // By node: the first cycle in which its output is free.
         let delay = move |now, message: &Message| {
             let output = &mut free[message.destination.index()];
             *output = (*output).max(now) + units.packets_of(message.bytes) * phits;
-            // A node takes any number of messages at once.
             Passage { leaves: 0, arrives: output.since(now) }
         };
-        let network = ConstantDelay::ruled(nodes, Box::new(delay));
-        Ok(Box::new(network.in_packets(phits * u64::from(units.phit_bytes))))
+        Ok(Box::new(ConstantDelay::ruled(nodes, Box::new(delay)).in_packets(phits * u64::from(units.phit_bytes))))
     }
 
     fn geometry(&self) -> &Geometry {

@@ -333,7 +333,7 @@ mod tests {
     fn the_bound_is_that_of_the_slower_direction() {
         for (up, down, least) in [(10, 10, 1.0), (10, 5, 0.5), (4, 12, 1.0 / 3.0), (3, 4, 0.75)] {
             for (turned, [a, b]) in [(false, ["a", "b"]), (true, ["b", "a"])] {
-                let list = format!("A0 {a}\nA1 {b}\nA2 {a}\nA3 {b}\n");
+                let list = format!("H0 {a}\nH1 {b}\nH2 {a}\nH3 {b}\n");
                 let hosts = list.lines().fold(String::new(), |text, line| {
                     let (host, switch) = line.split_once(' ').unwrap();
                     format!("{text}{host} -> {switch}; {switch} -> {host};\n")

@@ -5,7 +5,7 @@
 //! a note; a name that BookSim does not have, and a value that this project has no equal for, are refused, all of a file
 //! in one error.
 //!
-//! Decisions: docs/decisions/0193-configurations-of-booksim.md, 0351-names-of-booksim.md.
+//! Decisions: docs/decisions/0193-configurations-of-booksim.md, docs/decisions/0351-names-of-booksim.md.
 //!
 //! Source: Jiang and others, *A detailed and flexible cycle-accurate network-on-chip simulator*, ISPASS 2013; BookSim
 //! 2.0 User's Guide.

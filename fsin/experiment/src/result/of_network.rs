@@ -71,7 +71,7 @@ pub fn of_network(
         manifest,
         ..RunResult::default()
     };
-    verdict(&mut result, finished.steadiness.verdict);
+    verdict(&mut result, finished.steadiness.verdict, outcome.measured.counts.received);
     loads(&mut result, experiment, finished);
     latencies(&mut result, finished);
     steadiness(&mut result, experiment, finished);
@@ -183,11 +183,13 @@ fn ejection(experiment: &Experiment) -> Option<f64> {
     taken.reduce(f64::max)
 }
 
-/// Sets the figures of the verdict.
-fn verdict(result: &mut RunResult, verdict: Option<Verdict>) {
+/// Sets the figures of the verdict on a network that has delivered `received` packets while measuring.
+fn verdict(result: &mut RunResult, verdict: Option<Verdict>, received: u64) {
     result.verdict = verdict.map(|verdict| verdict.name().to_owned());
     result.saturated = match verdict {
         None | Some(Verdict::Undecided { deciding_cycles: None }) => None,
+        // A network that has delivered nothing has not shown anything.
+        Some(Verdict::Undecided { .. }) if received == 0 => None,
         Some(verdict) => Some(matches!(verdict, Verdict::Saturated(_))),
     };
     result.deciding_cycles = match verdict {

@@ -165,8 +165,8 @@ pub trait Driven: fmt::Debug {
         None
     }
 
-    /// Everything that the application sends; `None` if there is no application or its nodes are not known before the
-    /// run.
+    /// Everything that the application has sent so far; `None` if there is no application or its nodes are not known
+    /// before the run.
     fn flows(&self) -> Option<Vec<Flow>> {
         None
     }
@@ -235,7 +235,6 @@ impl Driver {
         if driver.driven.has_background() {
             driver.notes.push("packets of all figures include those of the traffic beside the application".into());
         }
-        driver.notes.extend(small_packets(experiment, &*driver.driven));
         Ok(driver)
     }
 
@@ -291,8 +290,9 @@ const MANY_HOPS: f64 = (1u64 << 24) as f64;
 /// Packets of a message from which on longer packets would show the same.
 const MANY_PACKETS: u64 = 64;
 
-/// A note about long messages in small packets: what longer packets would save, and what they would change.
-fn small_packets(experiment: &Experiment, driven: &dyn Driven) -> Option<Phrase> {
+/// A note about long messages in small packets, from what has been sent so far: what longer packets would save, and what
+/// they would change.
+pub(crate) fn small_packets(experiment: &Experiment, driven: &dyn Driven) -> Option<Phrase> {
     let topology = experiment.topology().filter(|_| experiment.model.understands("packet"))?;
     let flows = driven.flows()?;
     let units = experiment.units;

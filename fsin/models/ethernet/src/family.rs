@@ -169,6 +169,8 @@ struct Spec {
     is_reference: bool,
     /// Number of threads of the fast engine.
     threads: usize,
+    /// True if the spread is set by its former key alone.
+    by_former_key: bool,
 }
 
 impl Spec {
@@ -211,7 +213,7 @@ impl Spec {
             xoff: values.integer("xoff")?,
             xon: values.integer("xon")?,
             frames,
-            ties: ties(values)?,
+            ties: ties(values, transport)?,
             interface: values.parsed("interface")?,
             segment: values.integer_or("segment", frames.mtu.saturating_sub(segment_header))?,
             segment_header,
@@ -236,7 +238,8 @@ impl Spec {
             return Err(SpecError::new(ErrorKind::Conflict, what, phrase!["use ", ["threads" => 1]]).of("threads"));
         }
         let at_first = params.failures.at_first(&topology);
-        Ok(Self { topology, at_first, params, is_reference, threads })
+        let by_former_key = params.spread.is_several() && values.switch("ecmp")? && !values.is_set("spread");
+        Ok(Self { topology, at_first, params, is_reference, threads, by_former_key })
     }
 }
 
@@ -293,13 +296,15 @@ fn frames(values: &dyn Values) -> Result<Frames, SpecError> {
 }
 
 /// The order of frames that arrive at one instant. Where a setting tells of a data centre, hosts of equal rates are the
-/// rule, and their frames arrive at equal instants again and again.
-fn ties(values: &dyn Values) -> Result<TieOrder, SpecError> {
-    const TELL: &[&str] = &["classes", "ecn", "buffer", "mtu", "overhead", "min-frame", "gap", "cc"];
+/// rule, and their frames arrive at equal instants again and again. A congestion control in a file tells nothing where
+/// the transport has none.
+fn ties(values: &dyn Values, transport: Transport) -> Result<TieOrder, SpecError> {
+    const TELL: &[&str] = &["classes", "ecn", "buffer", "mtu", "overhead", "min-frame", "gap"];
     if values.is_set("ties") {
         return values.choice("ties", &[(TIES[0].name, TieOrder::Port), (TIES[1].name, TieOrder::Hash)]);
     }
     let tells = TELL.iter().any(|key| values.is_set(key))
+        || values.is_set("cc") && transport.acknowledges()
         || values.word("pause") == switch::keys::PFC
         || values.word("frames") != FRAMES[0].name
         || values.is_set("flows")
@@ -554,7 +559,12 @@ impl NetworkSpec for Spec {
 
     fn unused(&self) -> Vec<(&'static str, Phrase)> {
         let why = |bytes: u32| ("ack-bytes", phrase!["with acknowledgements of ", ["ack-frame" => bytes], " in all"]);
-        self.params.frames.ack.map(why).into_iter().collect()
+        let of_bytes = self.params.frames.ack.map(why);
+        // The effective experiment has one of the two keys: the default of the other would contradict it.
+        let of_spread = self.by_former_key.then(|| ("spread", phrase!["with ", ["ecmp" => true]]));
+        let of_queues =
+            self.params.switch.buffer.map(|_| ("port-queue", phrase!["with ", ["buffer"], ", which ports share"]));
+        of_bytes.into_iter().chain(of_spread).chain(of_queues).collect()
     }
 
     /// \[frames\] What a view of this model shows.

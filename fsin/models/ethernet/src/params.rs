@@ -340,7 +340,11 @@ impl Params {
     /// \[ps\] Roce: time without an acknowledgement after which a connection goes back; `None` if there is none.
     #[must_use]
     pub fn rto(&self) -> Option<u64> {
-        let is_lossless = self.can_pause() && self.per == 0.0 && self.failures.is_empty();
+        let covers_all = match self.switch.pfc {
+            Some(pfc) => self.switch.used & !pfc.classes == 0 && pfc.watchdog.is_none(),
+            None => self.can_pause(),
+        };
+        let is_lossless = covers_all && self.per == 0.0 && self.failures.is_empty();
         match self.rto {
             Some(0) => None,
             Some(rto) => Some(rto),

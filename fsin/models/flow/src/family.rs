@@ -241,6 +241,11 @@ fn millionths(values: &dyn Values, key: &'static str, absent: u64) -> Result<u64
 }
 
 impl Spec {
+    /// True if the routing permits one path for each pair of nodes.
+    fn has_one_path(&self) -> bool {
+        self.params.routing.row(&self.topology.spec()).is_some_and(|row| row.choice == Choice::One)
+    }
+
     fn from_values(values: &dyn Values) -> Result<Self, SpecError> {
         let topology: Arc<dyn Topology> = values.topology(&LINKS)?.into();
         let failures = values.failures(&*topology)?;
@@ -358,7 +363,7 @@ impl NetworkSpec for Spec {
     }
 
     fn chooses_by_hash(&self) -> bool {
-        self.params.paths == Paths::Hash
+        self.params.paths == Paths::Hash || self.has_one_path()
     }
 
     fn rates(&self) -> Option<Rates> {
@@ -430,8 +435,7 @@ impl NetworkSpec for Spec {
             let why = || phrase!["without ", ["fairness" => "rtt"]];
             unused.extend([("weight-s", why()), ("tcp-gamma", why())]);
         }
-        let row = self.params.routing.row(&self.topology.spec());
-        if row.is_some_and(|row| row.choice == Choice::One) {
+        if self.has_one_path() {
             unused.push(("paths", phrase!["with ", ["routing" => self.params.routing.name()], ", which permits one"]));
         }
         unused

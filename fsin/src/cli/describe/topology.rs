@@ -195,6 +195,8 @@ impl Described {
             for link in routes.constraints() {
                 *new.rates.entry(Some(link.rate)).or_default() += 1;
                 *new.delays.entry(Some(Delay::Time(link.delay))).or_default() += 1;
+                // Flows do not queue.
+                *new.queues.entry(None).or_default() += 1;
             }
             return Some(new);
         }

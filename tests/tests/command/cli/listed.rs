@@ -102,6 +102,11 @@ fn routes_of(spec: &str, folder: &Path) -> String {
 fn folder_with_files() -> tempfile::TempDir {
     let folder = folder();
     fs::write(folder.path().join("net.txt"), "a b\nb c\nc a\n").unwrap();
+    // A map of SNDlib, with what is sent over it.
+    let map = "?SNDlib native format; type: network; version: 1.0\nNODES (\n  A ( 1.0 2.0 )\n  B ( 2.0 2.0 )\n  C ( 3.0 1.0 )\n)\n\
+               LINKS (\n  AB ( A B ) 40.0 0.0 0.0 0.0 ( )\n  BC ( B C ) 40.0 0.0 0.0 0.0 ( )\n)\n\
+               DEMANDS (\n  one ( A C ) 1 5.0 UNLIMITED\n  two ( C B ) 1 2.5 UNLIMITED\n)\n";
+    fs::write(folder.path().join("map.txt"), map).unwrap();
     fs::write(folder.path().join("mix.toml"), "[[job]]\nkernel = \"bintree:tasks=4\"\nestimate = \"1us\"\n").unwrap();
     folder
 }
@@ -123,6 +128,10 @@ fn run_member(kind: &Kind, member: &Member, folder: &Path) -> Result<(), String>
     match kind.name.as_str() {
         "networks" if name == "loggops" => Ok(()),
         "networks" => with(&name, &[]),
+        "traffic" if name == "demands" => {
+            let map = format!("graph:{}", folder.join("map.txt").display());
+            tried("vct", &[("topology", map), ("traffic", name)])
+        }
         "traffic" => or_needs(with("vct", &[("traffic", spatial::example(&name).unwrap_or(&name))])),
         "temporal" => or_needs(with("vct", &[("temporal", &name)])),
         "sizes" => or_needs(with("vct", &[("size", &name)])),
@@ -144,6 +153,7 @@ fn run_member(kind: &Kind, member: &Member, folder: &Path) -> Result<(), String>
                     "completion" | "ack-class" => vec![("transport", "window")],
                     "in-flight" => vec![("transport", "roce")],
                     "spread" => vec![("forwarding", "static")],
+                    "mark" => vec![("ecn", "step:10kB")],
                     // A congestion control has a transport that carries it, and marks or stamps.
                     "cc" => match name.as_str() {
                         "dctcp" => vec![("transport", "window"), ("ecn", "step:10kB")],

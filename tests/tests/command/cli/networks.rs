@@ -250,7 +250,7 @@ fn what_was_understood_is_said_and_written() {
         fs::write(folder.path().join("w.dot"), format!("graph {{ a -- b [{edge}] }}")).unwrap();
         refused(folder.path(), "topology graph:w.dot")
     };
-    assert!(weight("weight=3").contains("w.dot: line 1, column 17: weight=3 of an edge would be ignored"));
+    assert!(weight("weight=3").contains("w.dot: DOT: line 1, column 17: weight=3 of an edge would be ignored"));
     assert!(weight("Rat=3").contains("did you mean `rate`?"));
 }
 

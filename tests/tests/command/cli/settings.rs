@@ -111,6 +111,8 @@ fn the_effective_experiment_runs_again_to_the_same_digest() {
         "--topology torus:4x4 --warmup 500 --samples 3 --sample-size 500 --load 0.45 --routing bubble:shortest",
         "--topology mesh:3x5 --cycles 700 --traffic hotspot(0.2,3) --seed 99 --source open",
         "--topology torus:3x3x3 --kernel all-to-all:tasks=27,bytes=300 --placement random --seed 5",
+        "--network ethernet --topology star:4 --buffer 32MB --ecn step:10kB --cycles 200000000",
+        "--network ethernet --topology star:4 --buffer 32MB --pause pfc --classes rr --cycles 200000000",
         "--topology torus:4 --trace pair.trc --placement shift:2 --bandwidth 1Gb/s --recv-order src-dst",
     ] {
         let first = json(folder.path(), &format!("run {arguments}"));
@@ -194,12 +196,15 @@ fn help_shows_every_flag_with_its_default() {
     let folder = folder();
     for (verb, flag) in [("run", "--help"), ("config", "--help")] {
         let help = text(&run(folder.path(), &format!("{verb} {flag}")));
-        // Help is wrapped: compare without regard to lines.
-        let words: Vec<&str> = help.split_whitespace().collect();
+        // Help is wrapped: compare without regard to lines. Texts name other flags, and are indented farther than flags.
+        let lines: Vec<&str> = help.lines().collect();
+        let begins = |line: &str| line.starts_with("      --") || line.starts_with("  -");
         let entry = |name: &str| {
-            let start = words.iter().position(|word| *word == format!("--{name}"))?;
-            let length = words[start + 1..].iter().position(|word| word.starts_with("--"));
-            Some(words[start..length.map_or(words.len(), |length| start + 1 + length)].join(" "))
+            let is_own = |line: &str| begins(line) && line.split_whitespace().any(|word| word == format!("--{name}"));
+            let start = lines.iter().position(|line| is_own(line))?;
+            let length = lines[start + 1..].iter().position(|line| begins(line));
+            let own = lines[start..length.map_or(lines.len(), |length| start + 1 + length)].join(" ");
+            Some(own.split_whitespace().collect::<Vec<_>>().join(" "))
         };
         for &(name, default) in FLAGS {
             let shown = entry(name).unwrap_or_else(|| panic!("{verb} {flag} lacks --{name}"));

@@ -292,8 +292,9 @@ fn lists_of_flows_are_read_in_both_forms() {
 #[test]
 fn a_flow_completes_at_its_start_and_its_time() {
     let folder = tempfile::tempdir().unwrap();
-    let start = 10_000_000;
-    fs::write(folder.path().join("f.csv"), "src,dst,bytes,start\n0,1,1000,0\n1,0,1000,10us\n").unwrap();
+    // The second begins when nothing of the first is on its way, not even an acknowledgement.
+    let start = 100_000_000;
+    fs::write(folder.path().join("f.csv"), "src,dst,bytes,start\n0,1,1000,0\n1,0,1000,100us\n").unwrap();
     // 1000 bytes and 70 around them, at 100 Gb/s over two links of 500 ns each; 1000 bytes at 10 Gb/s.
     let networks = [
         ("ethernet --link-rate 100Gb/s --frames roce", Some(1_171_200)),

@@ -6,6 +6,8 @@
 //!
 //! A slim tree has k' switches over each subtree at every level from 2 on, not k' times as many as at the level below: a
 //! switch of level 3 or higher has a link to each of the k' switches over each of its k / k' subtrees.
+//!
+//! Decision: docs/decisions/0350-slim-trees.md.
 
 use trgen::NodeId;
 use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};

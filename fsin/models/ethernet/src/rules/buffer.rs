@@ -10,7 +10,7 @@
 //! Deployments*, SIGCOMM 2015, section 4 (thresholds).
 
 use crate::params::Params;
-use crate::rules::frame::{CLASSES, Frames};
+use crate::rules::frame::CLASSES;
 use crate::rules::wiring::{Link, Wiring};
 
 /// The buffer of a switch.
@@ -51,12 +51,13 @@ impl Pfc {
 }
 
 /// \[bytes\] The most that may arrive over a link of `rate` b/s and `delay` ps after the decision to pause it, in frames of
-/// the longest size: the pause frame waits for the longest frame of the other direction and its gap, and for the pause
+/// the longest size that classes of data carry, acknowledgements included where they travel there: the pause frame waits for the longest frame of the other direction and its gap, and for the pause
 /// frames of `others` further classes; the sender ends its frame; the delay passes twice.
-pub(crate) fn headroom(frames: &Frames, rate: u64, delay: u64, response: u64, others: u64) -> u64 {
+pub(crate) fn headroom(params: &Params, rate: u64, delay: u64, response: u64, others: u64) -> u64 {
     const SECOND: u128 = 1_000_000_000_000;
+    let frames = &params.frames;
     let (longest, pause, gap) = (u64::from(frames.longest()), u64::from(frames.pause), u64::from(frames.gap));
-    let frame = 8 * u64::from(frames.of(frames.mtu));
+    let frame = 8 * if params.acks_in_control() { u64::from(frames.of(frames.mtu)) } else { longest };
     let reverse = 8 * longest + gap + others * (8 * pause + gap);
     let bits = u128::from(frame + 8 * pause + reverse) * SECOND
         + u128::from(rate) * (2 * u128::from(delay) + u128::from(response));
@@ -233,7 +234,7 @@ pub(crate) fn headrooms(params: &Params, links: &[Link]) -> Vec<u64> {
     let of = |link: &Link| {
         // What arrives comes over the link in the other direction.
         let back = links[link.peer as usize];
-        pfc.headroom.unwrap_or_else(|| headroom(&params.frames, back.rate, back.delay, pfc.response, others))
+        pfc.headroom.unwrap_or_else(|| headroom(params, back.rate, back.delay, pfc.response, others))
     };
     links.iter().map(of).collect()
 }
@@ -249,6 +250,8 @@ pub(crate) fn set_aside(params: &Params, headrooms: &[u64], ports: std::ops::Ran
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::params::Transport;
+    use crate::rules::frame::Frames;
 
     /// A switch with two inputs: B' 10 000, alpha 1/2, reserve 1 000, headroom 3 000, XON 500 below the threshold.
     fn buffers() -> Buffers {
@@ -273,7 +276,8 @@ mod tests {
             // 4 000 would be above 3 500: the whole frame is in the headroom.
             (Admission::TakenAndOff, 1_000, 3_000),
             (Admission::Taken, 2_000, 3_000),
-            (Admission::Dropped, 1, 3_000),
+            // Neither in the headroom, which is full, nor below the threshold.
+            (Admission::Dropped, 1_000, 3_000),
         ];
         for (admission, bytes, used) in events {
             assert_eq!((buffers.take(0, 0, 3, bytes), buffers.pools[0].used), (admission, used), "{bytes}");
@@ -309,7 +313,12 @@ mod tests {
     #[test]
     fn headroom_is_what_a_link_can_bring() {
         let frames = Frames { mtu: 1_024, ..Frames::ROCE };
-        assert_eq!(headroom(&frames, 10_000_000_000, 1_000_000, 0, 0), 5 * 1_094);
-        assert_eq!(headroom(&frames, 10_000_000_000, 1_000_000, 1_000_000, 2), 6 * 1_094);
+        let params = Params { frames, transport: Transport::Roce, ..Params::default() };
+        assert_eq!(headroom(&params, 10_000_000_000, 1_000_000, 0, 0), 5 * 1_094);
+        assert_eq!(headroom(&params, 10_000_000_000, 1_000_000, 1_000_000, 2), 6 * 1_094);
+        // Acknowledgements of 2 000 bytes among the data: 2 000 + 72 + 2 012 + 2 500 bytes are 3.3 of them.
+        let frames = Frames { ack: Some(2_000), ..frames };
+        let params = Params { frames, acks_in_control: Some(false), ..params };
+        assert_eq!(headroom(&params, 10_000_000_000, 1_000_000, 0, 0), 4 * 2_000);
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! An engine knows time, links and hosts ([`Ports`]); here is what happens when a frame comes to a switch, when a port may
 //! send, and when a pause frame arrives.
+//!
+//! Decision: docs/decisions/0380-classes-and-pfc.md.
 
 use super::buffer::{Admission, Buffers, Pfc};
 use super::frame::{CLASSES, CONTROL, Frame};

@@ -18,10 +18,6 @@ pub(crate) fn read(values: &dyn Values) -> Result<Switch, SpecError> {
     let set = |key: &'static str| values.is_set(key);
     let is_pfc = values.word("pause") == PFC;
     let used = values.classes();
-    if set("buffer") && set("port-queue") {
-        let what = phrase![["port-queue" => values.word("port-queue")], ": with ", ["buffer"], " ports share what a switch has"];
-        return Err(SpecError::new(ErrorKind::Meaningless, what, "leave it out").of("port-queue"));
-    }
     Ok(Switch {
         used,
         schedule: if set("classes") { Some(values.parsed("classes")?) } else { None },

@@ -174,7 +174,7 @@ pub(crate) fn headrooms_of_switches(params: &Params, wiring: &Wiring) -> Option<
     let others = u64::from((pfc.classes & params.switch.used).count_ones()).saturating_sub(1);
     let needs = |port: usize| {
         let back = &wiring.links[wiring.links[port].peer as usize];
-        headroom(&params.frames, back.rate, back.delay, pfc.response, others)
+        headroom(params, back.rate, back.delay, pfc.response, others)
     };
     let short = of_switches().filter(|&port| all[port] < needs(port)).map(needs).max();
     Some(([least, most], short))

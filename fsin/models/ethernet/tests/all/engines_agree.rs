@@ -227,7 +227,7 @@ fn all(
                 }
                 let bytes = rng.next_u64() % (case.bytes + 1);
                 let used = case.params.switch.used;
-                let nth = (rng.next_u64() % u64::from(used.count_ones())) as usize;
+                let nth = if used.count_ones() == 1 { 0 } else { (rng.next_u64() % u64::from(used.count_ones())) as usize };
                 let class = (0..8).filter(|class| used >> class & 1 == 1).nth(nth).unwrap();
                 let new = Message { class, ..message(fates.len() as u64, host as u32, destination as u32, bytes) };
                 fates.push([false; 3]);
@@ -606,5 +606,40 @@ fn switches_ahead_of_the_clock_show_what_it_has_reached() {
         ..Params::default()
     };
     let case = Case { topology: "mixed", params, rounds: 5, gap: 4, bytes: 8_472, seed };
+    assert_eq!(agree(&case).unwrap(), None);
+}
+
+/// A class without PFC loses frames although others have it: a connection that lost its last frame sends it again.
+#[test]
+fn a_lost_tail_of_a_class_without_pfc_is_sent_again() {
+    let seed = 3_306_062_554_927_901_943;
+    let frames = Frames { mtu: 500, gap: 7, ack: Some(1_000), ..Frames::TCP };
+    let switch = Switch {
+        used: 1,
+        schedule: None,
+        marking: None,
+        mark_at: MarkAt::Departure,
+        buffer: Some(Buffer { bytes: 2_213, alpha: 0.3, reserve: 1_999 }),
+        pfc: Some(Pfc {
+            classes: 0b1010_1010,
+            headroom: None,
+            xon_offset: 4_466,
+            quanta: None,
+            response: 155_882,
+            watchdog: None,
+        }),
+    };
+    let params = Params {
+        link_rate: 1_000_000_000,
+        propagation: 0,
+        segment: 460,
+        transport: Transport::Roce,
+        acks_in_control: Some(false),
+        frames,
+        switch,
+        seed,
+        ..Params::default()
+    };
+    let case = Case { topology: "hypercube:3", params, rounds: 10, gap: 1, bytes: 0, seed };
     assert_eq!(agree(&case).unwrap(), None);
 }

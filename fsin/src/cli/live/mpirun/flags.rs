@@ -63,7 +63,7 @@ pub(crate) fn command() -> Command {
                 .num_args(1..)
                 .trailing_var_arg(true)
                 .value_parser(value_parser!(OsString))
-                .help("The program and its arguments; with others after colons, each with its ranks: ./a : -n 3 ./b"),
+                .help("The program and its arguments; others after colons: ./a : -n 3 ./b"),
         )
         .arg(
             Arg::new("guests")

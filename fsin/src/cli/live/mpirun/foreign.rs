@@ -115,11 +115,14 @@ pub(super) fn parts(words: &[OsString], first: usize) -> Result<Vec<Part>, Compl
     let mut parts = Vec::new();
     for (number, part) in words.split(|word| word == OsStr::new(":")).enumerate() {
         let (mut ranks, mut rest) = (if number == 0 { first } else { 1 }, part);
-        while let (true, [flag, count, more @ ..]) = (number > 0, rest) {
+        while let (true, [flag, more @ ..]) = (number > 0, rest) {
             let Some(flag) = flag.to_str().filter(|flag| flag.starts_with('-')) else { break };
             if flag != "-n" && !RANKS.contains(&flag) {
                 return Err(refused(format!("{flag} after a colon")));
             }
+            let [count, more @ ..] = more else {
+                return Err(refused(format!("{flag} after a colon has no number")));
+            };
             ranks = match count.to_str().and_then(|count| count.parse().ok()).filter(|&count: &usize| count > 0) {
                 Some(count) => count,
                 None => return Err(refused(format!("{flag} {}: not a number of ranks", count.to_string_lossy()))),

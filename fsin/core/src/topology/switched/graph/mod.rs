@@ -21,6 +21,7 @@ use std::path::Path;
 
 use trgen::NodeId;
 use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
+use trgen::phrase::Phrase;
 
 use super::{Plan, Switched, cluster};
 use crate::topology::{Kind, Row, check_once, number, table::both_ways};
@@ -150,7 +151,7 @@ fn described(text: &str, spec: String, options: &Options) -> Result<Switched, Sp
         Read::As(read) => read,
         Read::Not(remedy) => {
             let what = format!("this is {}, which is not read", format.name);
-            return Err(SpecError::new(ErrorKind::Unsupported, what, (*remedy).to_owned()));
+            return Err(SpecError::new(ErrorKind::Unsupported, what, Phrase::of_template(remedy)));
         }
     };
     if options.duplex && !formats::simgrid::begins(text) {

@@ -1,4 +1,4 @@
-//! How texts of known formats that are not read begin, and what to do with them instead.
+//! How texts of known formats that are not read begin, and what to do with them instead, with settings in braces.
 
 use super::head;
 use super::lines::words;
@@ -7,11 +7,11 @@ pub(super) const GRAPHML: &str = "write it as GraphML, as networkx does: nx.writ
 pub(super) const LINKS: &str = "write its links as CSV: a line `source,target,rate,delay`, then one for each link; columns source_kind and \
                                 target_kind say which nodes are hosts";
 pub(super) const MACHINE: &str =
-    "give the network between machines, or a machine of two levels: --topology cluster:nodes=8,gpus=4,...";
+    "give the network between machines, or a machine of two levels: {topology} cluster:nodes=8,gpus=4,...";
 pub(super) const SNDLIB: &str = "give the file of SNDlib itself, native or XML: its demands are read with it";
-pub(super) const ASTRA: &str = "write the network that it means: Ring(8) is --topology torus:8, Switch(8) star:8, Ring(4) by Ring(2) torus:4x2, \
-                                two levels cluster:nodes=N,gpus=G,...; bandwidth is --link-rate (a GB there has 2^30 bytes: 50 is 429496729600b/s), \
-                                latency --propagation";
+pub(super) const ASTRA: &str = "write the network that it means: Ring(8) is {topology} torus:8, Switch(8) star:8, Ring(4) by Ring(2) torus:4x2, \
+                                two levels cluster:nodes=N,gpus=G,...; bandwidth is {link-rate} (a GB there has 2^30 bytes: 50 is 429496729600b/s), \
+                                latency {propagation}";
 pub(super) const WEIGHTS: &str = "routes are shortest in hops, and a weight is neither rate nor delay: leave the third word out, or name it, \
                                   `A B rate 10Gb/s` or `A B delay 4us`";
 pub(super) const MATRIX: &str = "write an adjacency matrix as links, in Python: import numpy, networkx; \

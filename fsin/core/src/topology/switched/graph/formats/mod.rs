@@ -50,7 +50,7 @@ pub(super) enum Names {
 pub(super) enum Read {
     /// It is read.
     As(Reader),
-    /// It is known and not read: what to do instead.
+    /// It is known and not read: what to do instead, with settings in braces.
     Not(&'static str),
 }
 
@@ -102,13 +102,13 @@ pub(super) static FORMATS: &[Format] = &[
     known("Slurm's topology of blocks", slurm::is_blocks, slurm::BLOCKS),
     Format { is_lines: true, ..read("Slurm's topology.conf", slurm::begins, Names::Stated, slurm::parse) },
     read("a topology of htsim", htsim::begins, Names::Stated, htsim::parse),
-    known("a connection matrix of htsim", foreign::is_cm, "it says what is sent, and over no network: --flows FILE --cm-unit us"),
+    known("a connection matrix of htsim", foreign::is_cm, "it says what is sent, and over no network: {flows} FILE {cm-unit} us"),
     known("containerlab's YAML", foreign::is_containerlab, foreign::LINKS),
     known("a model of topograph", foreign::is_topograph, foreign::LINKS),
     known("InfraGraph's YAML", foreign::is_infragraph, foreign::LINKS),
     known("a network.yml of ASTRA-sim", foreign::is_astra, foreign::ASTRA),
-    known("a configuration of Noxim", foreign::is_noxim, "it configures a simulator: write its network as --topology mesh:8x8, and the rest as settings of --network wormhole"),
-    known("a configuration of CODES", foreign::is_codes, "it configures a simulator: write the network that it means as --topology dragonfly:p=4,a=8,h=4, fattree:4,3, torus:8x8, slimfly:5 ..., and the rest as settings"),
+    known("a configuration of Noxim", foreign::is_noxim, "it configures a simulator: write its network as {topology} mesh:8x8, and the rest as settings of {network} wormhole"),
+    known("a configuration of CODES", foreign::is_codes, "it configures a simulator: write the network that it means as {topology} dragonfly:p=4,a=8,h=4, fattree:4,3, torus:8x8, slimfly:5 ..., and the rest as settings"),
     known("a configuration of BookSim", foreign::is_booksim, "fsin import booksim FILE"),
     known("NED of OMNeT++", foreign::is_ned, foreign::LINKS),
     known("a script of SST", foreign::is_sst, foreign::LINKS),

@@ -154,7 +154,7 @@ pub(in super::super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Gra
             let table = table.ordered(&names);
             if table.hosts().count() == names.len() {
                 graph.platform = Some((Arc::new(table), None));
-                of.option("--routing NAME: under --network flow, routes of the graph in place of those that the platform states");
+                of.option("the setting routing: in the model flow, routes of the graph in place of the platform's own");
             }
             Ok(graph)
         }
@@ -191,7 +191,7 @@ fn hub<'a>(table: Table, why: SpecError, of: &Reading<'_>) -> Graph<'a> {
         level = above;
     }
     of.note(format!(
-        "its routes are no graph, and stand as a table of what each pair of hosts crosses: --network flow runs it, and models of packets do not ({why})"
+        "its routes are no graph, and stand as a table of what each pair of hosts crosses: the model flow runs it, and models of packets do not ({why})"
     ));
     of.option("shared=duplex: links whose directions share one bandwidth are full duplex, for models of packets");
     let mut graph = builder.graph();
@@ -204,7 +204,7 @@ impl Platform<'_> {
     fn understand(&mut self, elements: &[Element<'_, '_>]) -> Result<(), SpecError> {
         if let Some(cluster) = elements.iter().find(|element| element.get("limiter_link").is_some()) {
             let what = "limiter_link: what a host sends and receives shares no bandwidth in a graph";
-            return Err(cluster.refusal(ErrorKind::Unsupported, what, "leave it out, or use --network flow"));
+            return Err(cluster.refusal(ErrorKind::Unsupported, what, "leave it out, or use the model flow"));
         }
         for element in elements {
             self.declare(element)?;
