@@ -10,8 +10,6 @@ use crate::wiring::Wiring;
 
 /// \[sources x links\] Greatest cost of a search from every endpoint.
 const MOST: usize = 1 << 20;
-/// \[links\] Most links that are listed. Larger networks hardly fit into memory; they are refused after this.
-const MOST_LINKS: usize = 1 << 24;
 /// Number of searches in a larger network, each from the endpoint that was farthest in the one before.
 const SWEEPS: usize = 4;
 
@@ -28,8 +26,6 @@ pub struct Spans {
     passes: Vec<bool>,
     /// True if the network looks the same from every endpoint.
     is_alike: bool,
-    /// Of a direct network whose links are too many to be listed: no more than this.
-    most: Option<u64>,
 }
 
 impl Spans {
@@ -38,11 +34,6 @@ impl Spans {
     pub fn of(topology: &dyn Topology, time: impl Fn(NodeId, Port) -> Option<u64>) -> Self {
         let (nodes, ends, ports) = (topology.nodes(), topology.endpoints(), topology.shape().ports());
         let switched = topology.switched();
-        if nodes.saturating_mul(ports) > MOST_LINKS {
-            let each = (0..ports).filter_map(|port| time(NodeId(0), Port(port as u8))).max().unwrap_or(0);
-            let hops = topology.geometry().sizes().iter().map(|&size| u64::from(size)).sum::<u64>();
-            return Self { most: Some(hops.saturating_mul(each)), ..Self::new(0, std::iter::empty(), Vec::new()) };
-        }
         let nics = switched.map(|network| network.fabric().nics());
         let is_barred = |node: usize| node >= ends && nics.is_some_and(|nics| nics.bar(node - ends));
         let passes = (0..nodes).map(|node| switched.is_none() || node >= ends && !is_barred(node)).collect();
@@ -74,7 +65,7 @@ impl Spans {
             links.append(&mut own);
             starts.push(links.len());
         }
-        Self { ends, starts, links, passes, is_alike: false, most: None }
+        Self { ends, starts, links, passes, is_alike: false }
     }
 
     /// The greatest time from one endpoint to another over the quickest route, of the pairs that have one. In a network
@@ -82,9 +73,6 @@ impl Spans {
     /// endpoint farthest from the one before: seldom less, and never more.
     #[must_use]
     pub fn farthest(&self) -> u64 {
-        if let Some(most) = self.most {
-            return most;
-        }
         let has_one_time = self.links.windows(2).all(|pair| pair[0].1 == pair[1].1);
         let from = |source: usize| if has_one_time { self.in_hops(source) } else { self.in_time(source) };
         if self.is_alike {
@@ -173,12 +161,6 @@ mod tests {
         ] {
             assert_eq!(farthest(spec, |_, _| Some(1)), hops, "{spec}");
         }
-    }
-
-    /// Nothing is listed of a network that is refused for its size.
-    #[test]
-    fn a_network_without_bounds_has_a_rough_length() {
-        assert_eq!(farthest("torus:1000x1000x1000", |_, _| Some(2)), 6_000);
     }
 
     #[test]

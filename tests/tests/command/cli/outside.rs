@@ -82,27 +82,31 @@ fn run_of(program: &Path, folder: &Path, line: &str) -> std::process::Output {
 
 #[test]
 fn crates_outside_the_workspace_have_the_whole_command() {
-    // Crate, kind, name, and the settings with which it runs.
+    let control =
+        "--network ethernet --transport roce --cc aimd:step=20 --ecn step:30kB --topology star:4 --frames roce";
+    // Crate, kind, name, the settings with which it runs, and for how many cycles.
     let crates = [
-        ("source", "temporal", "tide", "--temporal tide(500)"),
-        ("network", "networks", "crossbar", "--network crossbar --topology torus:4x4"),
-        ("routing", "routings", "yx", "--network wormhole --topology mesh:4x4 --routing yx"),
+        ("source", "temporal", "tide", "--temporal tide(500)", 5000),
+        ("network", "networks", "crossbar", "--network crossbar --topology torus:4x4", 5000),
+        ("routing", "routings", "yx", "--network wormhole --topology mesh:4x4 --routing yx", 5000),
+        ("control", "congestion-controls", "aimd", control, 50_000_000_000_u64),
     ];
-    for (name, kind, component, words) in crates {
+    for (name, kind, component, words, cycles) in crates {
         let program = built(name);
         let folder = folder();
         let said = |line: &str| text(&run_of(&program, folder.path(), line));
         let figures = |line: &str| serde_json::from_str::<Value>(&said(line)).unwrap();
-        let one = figures(&format!("run {words} --load 0.2 --cycles 5000 --format json"));
+        let one = figures(&format!("run {words} --load 0.2 --cycles {cycles} --format json"));
         let accepted = one["accepted_load_phits_per_node_cycle"].as_f64().unwrap();
         assert!((accepted - 0.2).abs() < 0.03, "{name}: {one}");
         // An experiment file, and worker processes, know it too.
         fs::write(folder.path().join("e.toml"), said(&format!("config {words}"))).unwrap();
-        let again = figures("run e.toml --load 0.2 --cycles 5000 --format json");
+        let again = figures(&format!("run e.toml --load 0.2 --cycles {cycles} --format json"));
         assert_eq!(again["digest"], one["digest"]);
-        said(&format!("sweep {words} --load 0.1,0.2 --cycles 500 --jobs 2 -o swept -q"));
+        let short = cycles / 10;
+        said(&format!("sweep {words} --load 0.1,0.2 --cycles {short} --jobs 2 -o swept -q"));
         assert!(folder.path().join("swept/results.csv").exists());
-        let commands = said(&format!("sweep {words} --load 0.1,0.2 --cycles 500 --backend commands -o listed -q"));
+        let commands = said(&format!("sweep {words} --load 0.1,0.2 --cycles {short} --backend commands -o listed -q"));
         assert!(commands.lines().count() == 2 && commands.contains(&format!("fsin-{name} point")), "{commands}");
         said("plot swept");
         said("rerun swept");

@@ -227,7 +227,8 @@ fn all(
                 }
                 let bytes = rng.next_u64() % (case.bytes + 1);
                 let used = case.params.switch.used;
-                let nth = if used.count_ones() == 1 { 0 } else { (rng.next_u64() % u64::from(used.count_ones())) as usize };
+                let nth =
+                    if used.count_ones() == 1 { 0 } else { (rng.next_u64() % u64::from(used.count_ones())) as usize };
                 let class = (0..8).filter(|class| used >> class & 1 == 1).nth(nth).unwrap();
                 let new = Message { class, ..message(fates.len() as u64, host as u32, destination as u32, bytes) };
                 fates.push([false; 3]);
