@@ -105,7 +105,7 @@ fn a_signal_ends_the_run_and_gives_the_terminal_back() {
     terminal.wait_for("PAUSED");
     let killed = Command::new("kill").args(["-TERM", &terminal.process().to_string()]).status().unwrap();
     assert!(killed.success());
-    assert_eq!(terminal.wait().code(), Some(130));
+    assert_eq!(terminal.wait().code(), Some(143));
     terminal.check_restored();
     assert_eq!(result(folder.path())["complete"], false);
 }
@@ -116,7 +116,7 @@ fn a_window_that_is_closed_ends_the_run() {
     let Some(mut terminal) = start(folder.path(), ENDLESS) else { return };
     terminal.wait_for("RUNNING");
     terminal.hang_up();
-    assert_eq!(terminal.wait().code(), Some(130));
+    assert_eq!(terminal.wait().code(), Some(129));
     assert_eq!(result(folder.path())["complete"], false);
 }
 

@@ -6,6 +6,7 @@ use std::os::fd::AsRawFd;
 
 use fsin::experiment::memory::{control_groups, limits};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use rustix::process::{Resource, getrlimit};
 
 /// \[bytes\] Size of the first page, which counts what is on its way.
 const PAGE: u64 = 4096;
@@ -22,8 +23,12 @@ pub(super) fn room() -> u64 {
 pub(super) struct Shared(File);
 
 impl Shared {
-    /// Makes it; `None` if the system has none. Data then pass through the connections of the ranks.
+    /// Makes it; `None` if the system has none, or limits the size of files, beyond which it ends the process that writes.
+    /// Data then pass through the connections of the ranks.
     pub(super) fn create() -> Option<Self> {
+        if getrlimit(Resource::Fsize).current.is_some() {
+            return None;
+        }
         let file = memfd_create("fsin-messages", MemfdFlags::CLOEXEC).ok()?;
         ftruncate(&file, PAGE).ok()?;
         Some(Self(file.into()))
