@@ -83,6 +83,8 @@ const KNOWN_BY: &[(&str, &[&str])] = &[
             "fsin/experiment/src",
             "trace-prep/src",
             "trace-prep/archives/src",
+            // Ranks of one machine share memory, which is a file without a name.
+            "adapters/mpi/src/shared.rs",
             // Lists of failures are read where they are parsed.
             "fsin/core/src/failures/parse.rs",
             // Traces, placements and matrices of traffic are read where they are parsed.

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use trgen::{Next, SourceError};
 
-use super::guest::Guest;
 use super::rules::LostGuest;
 use super::state::State;
 use super::{CHECK_INTERVAL, Live};
@@ -118,11 +117,14 @@ impl Live {
     /// The guests that have the turn, and have closed their connections. Not `awaited`, nor those of a run without a central order,
     /// which awaits all.
     fn closed_during_turns(&self, awaited: Option<usize>) -> Vec<usize> {
-        let runs = |&(index, guest): &(usize, &Guest)| {
-            Some(index) != awaited && self.sync.is_none() && matches!(guest.state, State::Running { .. })
+        let runs = |index: usize| {
+            let is_running = matches!(self.guests[index].state, State::Running { .. });
+            Some(index) != awaited && self.sync.is_none() && is_running
         };
-        let (owners, links): (Vec<usize>, Vec<&stream::Link>) =
-            self.guests.iter().enumerate().filter(runs).map(|(index, guest)| (index, guest.own_link())).unzip();
+        let (owners, links): (Vec<usize>, Vec<&stream::Link>) = (0..self.guests.len())
+            .filter(|&index| runs(index))
+            .map(|index| (index, self.guests[index].own_link()))
+            .unzip();
         let closed = stream::closed(links.into_iter());
         owners.into_iter().zip(closed).filter_map(|(index, closed)| closed.then_some(index)).collect()
     }

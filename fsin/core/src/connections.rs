@@ -1,7 +1,8 @@
 //! Connections of models without packets: which messages of a node are in the network, and which wait for their turn.
 //!
-//! A connection is a source, a destination and a class. Real senders (queue pairs, TCP, channels of collective libraries)
-//! send the messages of a connection one after another; as rivals on the same links they would all end together.
+//! A connection is a source, a destination and a class. Real senders (queue pairs, TCP, channels of collective
+//! libraries) send the messages of a connection one after another; as rivals on the same links they would all end
+//! together.
 //!
 //! Decision: docs/decisions/0420-connections-in-order.md.
 

@@ -313,8 +313,8 @@ impl<'a> Coupled<'a> {
                 self.source.dropped(now, &message);
             }
 
-            // A source that has just ended is still active in this cycle, which its clock reading counts. In continuous time
-            // that takes none.
+            // A source that has just ended is still active in this cycle, which its clock reading counts. In continuous
+            // time that takes none.
             let is_continuous = self.network.instant(now) < now;
             let target = match self.source.next() {
                 Next::At(cycle) => cycle.max(now.next()).min(until),

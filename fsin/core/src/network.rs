@@ -243,8 +243,8 @@ pub trait Network: Send {
     }
 
     /// The number by which figures name the instant at which the clock stands at the beginning of a cycle. A cycle of
-    /// phits is named by its number: an event in it is that many cycles after one in the first, cycle 1. Where cycles are
-    /// units of continuous time, from 1 on, the instant is named by the time since the start, which is one less.
+    /// phits is named by its number: an event in it is that many cycles after one in the first, cycle 1. Where cycles
+    /// are units of continuous time, from 1 on, the instant is named by the time since the start, which is one less.
     fn instant(&self, clock: Cycle) -> Cycle {
         clock
     }

@@ -7,7 +7,8 @@
 //!
 //! # How it departs from other networks
 //! For live guests a delivery is reported in the cycle in which its message leaves its node, without a rate that of the
-//! injection, with its future time: their horizon is the whole delay. Other sources may act in the cycle of the notice, which would be too early; they are told at the arrival.
+//! injection, with its future time: their horizon is the whole delay. Other sources may act in the cycle of the notice,
+//! which would be too early; they are told at the arrival.
 //!
 //! With a rate, a message of n bytes arrives `delay` and n bytes at that rate later, and occupies its link for the
 //! bytes alone: the link of the sending node, or, as ideal links between all pairs, one of the pair. Messages wait for
@@ -43,7 +44,8 @@ pub type Observer<'a> = &'a mut (dyn FnMut(Cycle, &Message) + Send);
 /// The times of a message, counted from its injection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Passage {
-    /// \[cycles\] Until it has left its node, which is busy with it so long: its sender then knows that it is sent. At most
+    /// \[cycles\] Until it has left its node, which is busy with it so long: its sender then knows that it is sent. At
+    /// most
     /// `arrives`, and 0 for a node that takes any number of messages at once.
     pub leaves: u64,
     /// \[cycles\] Until it has arrived.
@@ -70,8 +72,8 @@ pub struct ConstantDelay<'a> {
     clock: Cycle,
     /// Messages injected in the present cycle.
     taken: Vec<Message>,
-    /// Messages that occupy the link of their node, or wait for it, by the cycle at whose end they have left it, and then
-    /// by their number among these.
+    /// Messages that occupy the link of their node, or wait for it, by the cycle at whose end they have left it, and
+    /// then by their number among these.
     leaving: BTreeMap<(Cycle, u64), Message>,
     /// Number of messages that have been `leaving` so far.
     left: u64,

@@ -24,6 +24,7 @@ const OF_RANKS: &[&str] = &[
     "FSIN_MPI_FOLDER",
     "FSIN_MPI_MODE",
     "FSIN_MPI_PART",
+    "FSIN_MPI_SHARED",
     "FSIN_MPI_RANK",
     "FSIN_MPI_RECORD",
     "FSIN_MPI_RENDEZVOUS",

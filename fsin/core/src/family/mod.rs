@@ -403,7 +403,8 @@ pub trait NetworkSpec: fmt::Debug + Send + Sync {
         None
     }
 
-    /// True if one of several paths of a message is taken by a hash, so that some links may carry much more than others.
+    /// True if one of several paths of a message is taken by a hash, so that some links may carry much more than
+    /// others.
     fn chooses_by_hash(&self) -> bool {
         false
     }

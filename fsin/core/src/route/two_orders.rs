@@ -1,10 +1,10 @@
 //! Two orders of dimensions in grids of two dimensions: x before y, or y before x, for a whole packet.
 //!
-//! Each order has a class of channels of its own, in which packets wait only for channels of the same dimension or of the
-//! second one. At the router of the destination all channels are open.
+//! Each order has a class of channels of its own, in which packets wait only for channels of the same dimension or of
+//! the second one. At the router of the destination all channels are open.
 //!
-//! Sources: Seo, Ali, Lim, Rafique, *Near-optimal worst-case throughput routing for two-dimensional mesh networks*, ISCA
-//! 2005 (O1TURN); BookSim 2, `xy_yx` and `adaptive_xy_yx`.
+//! Sources: Seo, Ali, Lim, Rafique, *Near-optimal worst-case throughput routing for two-dimensional mesh networks*,
+//! ISCA 2005 (O1TURN); BookSim 2, `xy_yx` and `adaptive_xy_yx`.
 
 use trgen::NodeId;
 use trgen::catalog::{Component, ErrorKind, SpecError};

@@ -98,8 +98,8 @@ pub enum Verdict {
     Saturated(Saturation),
     /// The run is too short to tell.
     Undecided {
-        /// \[cycles\] Measured time that is expected to decide, of a run that begins to measure as early; `None` if it is
-        /// not known.
+        /// \[cycles\] Measured time that is expected to decide, of a run that begins to measure as early; `None` if it
+        /// is not known.
         deciding_cycles: Option<u64>,
     },
 }
@@ -302,9 +302,10 @@ fn cause(intervals: &[Interval], packet_phits: u32, throttled: bool) -> Saturati
     }
 }
 
-/// \[cycles\] Judged time after which the growth of a backlog is likely to be known to lie above 0 or below `most`, from
-/// what `cycles` of it have shown. Where they have shown nothing, from what is known of chance: packets that begin and
-/// arrive independently of each other, of which `asked` x `latency` are on their way. `None` without an offered load.
+/// \[cycles\] Judged time after which the growth of a backlog is likely to be known to lie above 0 or below `most`,
+/// from what `cycles` of it have shown. Where they have shown nothing, from what is known of chance: packets that begin
+/// and arrive independently of each other, of which `asked` x `latency` are on their way. `None` without an offered
+/// load.
 fn judged_cycles(backlog: Option<Growth>, most: f64, asked: f64, latency: f64, cycles: f64) -> Option<f64> {
     /// Standard errors between a growth and what it must be distinguished from, if it is carried and if it is not.
     const ERRORS: [f64; 2] = [3.3, 4.5];
@@ -351,8 +352,8 @@ fn judged_cycles(backlog: Option<Growth>, most: f64, asked: f64, latency: f64, c
     Some(needed.max(least).max(LONGER * cycles))
 }
 
-/// \[cycles\] Measured time of which `judged` cycles are judged, of a run that begins to measure `start` cycles after its
-/// own start; rounded up to two digits.
+/// \[cycles\] Measured time of which `judged` cycles are judged, of a run that begins to measure `start` cycles after
+/// its own start; rounded up to two digits.
 fn measured_cycles(judged: f64, start: u64, demand: &Demand) -> u64 {
     let settling = demand.unloaded.settles.saturating_sub(start) as f64;
     // Of a run that begins empty, the later half is judged.

@@ -46,8 +46,8 @@ impl Spans {
         Self { is_alike, ..Self::new(ends, (0..nodes).map(links), passes) }
     }
 
-    /// The links of a wiring, each with the time that `time` gives the port through which it leaves; `None` for one that
-    /// carries nothing.
+    /// The links of a wiring, each with the time that `time` gives the port through which it leaves; `None` for one
+    /// that carries nothing.
     #[must_use]
     pub fn of_wiring(wiring: &Wiring, time: impl Fn(usize) -> Option<u64>) -> Self {
         let devices = wiring.hosts + wiring.switches;

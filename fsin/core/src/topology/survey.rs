@@ -27,9 +27,9 @@ pub struct Survey {
     /// switches, the minimum cut between the two halves of the endpoints.
     pub middle_links: usize,
     /// \[phits/node/cycle\] Upper bound of the uniform load that any routing could carry; `None` for a single node. It
-    /// is the least of these capacities: of all links together, and in each direction of the links that cross the middle
-    /// of the node numbers, of those that cross the middle of a dimension, of those between a subtree below the top and
-    /// the rest, of those between a switch and the others, and of each link that alone joins two parts.
+    /// is the least of these capacities: of all links together, and in each direction of the links that cross the
+    /// middle of the node numbers, of those that cross the middle of a dimension, of those between a subtree below the
+    /// top and the rest, of those between a switch and the others, and of each link that alone joins two parts.
     pub uniform_load_bound: Option<f64>,
 }
 
@@ -52,8 +52,8 @@ impl Survey {
         (self.links > 0).then(|| self.hops() as f64 / self.links as f64)
     }
 
-    /// Counts the properties, with what links carry by their rates alone. Time and memory are proportional to nodes times
-    /// links, or to links in a vertex-transitive network.
+    /// Counts the properties, with what links carry by their rates alone. Time and memory are proportional to nodes
+    /// times links, or to links in a vertex-transitive network.
     #[must_use]
     pub fn of(topology: &dyn Topology) -> Self {
         Self::with(topology, &Capacities::of(topology))

@@ -16,8 +16,8 @@ pub struct Lattice {
     pub sizes: Vec<u32>,
     /// \[endpoints\] Number at each switch.
     pub endpoints: u32,
-    /// \[endpoints\] By dimension: extent of the tile of each switch in the grid of all endpoints, which are numbered row
-    /// by row; empty if endpoints are numbered switch by switch.
+    /// \[endpoints\] By dimension: extent of the tile of each switch in the grid of all endpoints, which are numbered
+    /// row by row; empty if endpoints are numbered switch by switch.
     tile: Vec<u32>,
     /// True if links between switches are as long as the endpoints between them are many.
     is_spaced: bool,

@@ -4,8 +4,8 @@
 //! where i <= l. It is linked with the nodes of level l + 1 whose labels differ in digit l + 1 only: w_(l+1) parents of
 //! m_(l+1) children each. (Öhring, Ibel, Das, Kumar, On generalized fat trees, IPPS 1995.)
 //!
-//! A slim tree has k' switches over each subtree at every level from 2 on, not k' times as many as at the level below: a
-//! switch of level 3 or higher has a link to each of the k' switches over each of its k / k' subtrees.
+//! A slim tree has k' switches over each subtree at every level from 2 on, not k' times as many as at the level below:
+//! a switch of level 3 or higher has a link to each of the k' switches over each of its k / k' subtrees.
 //!
 //! Decision: docs/decisions/0350-slim-trees.md.
 
@@ -144,8 +144,8 @@ impl Tree {
         endpoint.0 / stand.child_span % stand.parents
     }
 
-    /// Index of the strand down from a switch on the static route to an endpoint: it leads to the switch over the subtree
-    /// that the endpoint's number selects from below.
+    /// Index of the strand down from a switch on the static route to an endpoint: it leads to the switch over the
+    /// subtree that the endpoint's number selects from below.
     #[must_use]
     #[inline]
     pub fn strand_to(&self, stand: &Stand, endpoint: NodeId) -> u32 {

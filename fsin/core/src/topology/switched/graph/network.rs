@@ -255,8 +255,8 @@ impl<'a> Description<'a> {
 
     /// Decides what edges with a direction mean, and leaves out edges from a node to itself.
     ///
-    /// In files of other tools, `directed` is often how the drawing program was set: where no edge at all leads back, each
-    /// edge is a link both ways. Where each one does, they are the directions of links.
+    /// In files of other tools, `directed` is often how the drawing program was set: where no edge at all leads back,
+    /// each edge is a link both ways. Where each one does, they are the directions of links.
     fn directions(&mut self) {
         let before = self.edges.len();
         self.edges.retain(|edge| edge.ends[0] != edge.ends[1]);

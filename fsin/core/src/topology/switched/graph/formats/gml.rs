@@ -1,7 +1,7 @@
 //! GML: `graph [ node [ id 0 label "a" ] edge [ source 0 target 1 ] ]`.
 //!
-//! Nodes are called by their labels; where two have the same one, their numbers are part of their names. Format: Himsolt, GML: a
-//! portable graph file format, Passau 1997.
+//! Nodes are called by their labels; where two have the same one, their numbers are part of their names. Format:
+//! Himsolt, GML: a portable graph file format, Passau 1997.
 
 use std::collections::HashMap;
 

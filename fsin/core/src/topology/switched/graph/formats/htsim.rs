@@ -1,11 +1,11 @@
 //! Topology files of htsim: `Nodes N`, `Tiers T`, `Podsize P`, then the keys of each tier.
 //!
 //! Keys of a tier, after `Tier i`: `Downlink_speed_Gbps`, `Radix_Up`, `Radix_Down`, `Downlink_Latency_ns`, `Bundle`
-//! (parallel links to each switch below), `Oversubscribed`, which follows from the others, and `Switch_Latency_ns`, which
-//! the links that leave a switch have on top of their own. They describe a fat tree of two or three tiers: switches of
-//! tier 0 have `Radix_Down` hosts, and the switches of a pod of `Podsize` hosts are linked with those of tier 1 of the
-//! same pod; with three tiers, the i-th switches of tier 1 of all pods share the i-th group of switches of tier 2. With
-//! two tiers there is one pod.
+//! (parallel links to each switch below), `Oversubscribed`, which follows from the others, and `Switch_Latency_ns`,
+//! which the links that leave a switch have on top of their own. They describe a fat tree of two or three tiers:
+//! switches of tier 0 have `Radix_Down` hosts, and the switches of a pod of `Podsize` hosts are linked with those of
+//! tier 1 of the same pod; with three tiers, the i-th switches of tier 1 of all pods share the i-th group of switches
+//! of tier 2. With two tiers there is one pod.
 
 use std::collections::BTreeMap;
 

@@ -1,9 +1,9 @@
 //! SNDlib, native and XML: nodes with places, links with their capacities, and demands, which are traffic.
 //!
 //! The rate of a link is its pre-installed capacity in the unit of the file. Without a unit it is none; where the
-//! capacity is 0, modules are a plan of what may be bought: `modules=first|largest` takes one. Admissible paths are left
-//! out. Format: Orlowski, Pióro, Tomaszewski, Wessäly, SNDlib 1.0: survivable network design library, Networks 55(3),
-//! 2010.
+//! capacity is 0, modules are a plan of what may be bought: `modules=first|largest` takes one. Admissible paths are
+//! left out. Format: Orlowski, Pióro, Tomaszewski, Wessäly, SNDlib 1.0: survivable network design library, Networks
+//! 55(3), 2010.
 
 use std::collections::HashSet;
 

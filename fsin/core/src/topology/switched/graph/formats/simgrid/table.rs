@@ -1,8 +1,8 @@
-//! The routes of a platform, link by link, as SimGrid takes them: no graph, but a table of which constraints each pair of
-//! hosts crosses.
+//! The routes of a platform, link by link, as SimGrid takes them: no graph, but a table of which constraints each pair
+//! of hosts crosses.
 //!
-//! A link that is SHARED is one constraint whatever crosses it, either way; SPLITDUPLEX are two; FATPIPE limits each flow
-//! alone. A backbone is a constraint of all hosts of its cluster, a limiter one of both ways of a host.
+//! A link that is SHARED is one constraint whatever crosses it, either way; SPLITDUPLEX are two; FATPIPE limits each
+//! flow alone. A backbone is a constraint of all hosts of its cluster, a limiter one of both ways of a host.
 //!
 //! Rules of zones: docs/book/src/howto/networks.md; SimGrid's manual, "Platform descriptions". Dragonflies take links
 //! within the first chassis of a group for those of its others, as SimGrid 3.32 does.
