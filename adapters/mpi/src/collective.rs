@@ -127,8 +127,7 @@ impl Running {
     /// The collective `in_all` of an intercommunicator, with these events, that is about to begin at `begin` \[ps\]. Ranks are
     /// numbered as [`Sides`] does.
     pub(crate) fn between(
-        comm: &Comm,
-        in_all: u64,
+        (comm, in_all): (&Comm, u64),
         sides: &Sides,
         name: &'static str,
         events: Vec<Event>,

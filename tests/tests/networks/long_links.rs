@@ -69,7 +69,8 @@ fn l1_nothing_is_decided_before_anything_can_have_arrived() {
         "run --network myrinet --topology star:4 --cable-length 100000 --slack 200000 --load 0.3 --cycles 500000000",
     ] {
         let short = json(line);
-        assert_eq!((&short["verdict"], &short["saturated"]), (&"undecided".into(), &false.into()), "{line}");
+        assert_eq!(short["verdict"], "undecided", "{line}");
+        assert_ne!(short["saturated"], true, "{line}");
         let cycles: u64 = line.rsplit(' ').next().unwrap().parse().unwrap();
         assert!(short["deciding_cycles"].as_u64().unwrap() > cycles, "{line}");
         let text = short["warnings"].to_string();

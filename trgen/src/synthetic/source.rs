@@ -27,6 +27,9 @@ pub enum Mode {
     Open,
 }
 
+/// By source: destinations with the traffic that is asked for, in any unit.
+pub type Demands = Vec<Vec<(u32, f64)>>;
+
 /// A synthetic source as the user writes it. [`Traffic::new`](super::Traffic::new) reads every form, [`Synthetic::new`]
 /// only single sources.
 #[derive(Clone, PartialEq, Debug)]
@@ -62,7 +65,7 @@ pub struct Config {
     /// True if nodes can refuse messages in the network; else traffic whose nodes do is refused.
     pub nodes_refuse: bool,
     /// By source: the demands that the file of the network states, as destinations with their values; `None` without.
-    pub demands: Option<Arc<Vec<Vec<(u32, f64)>>>>,
+    pub demands: Option<Arc<Demands>>,
 }
 
 impl Config {

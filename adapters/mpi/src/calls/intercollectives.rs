@@ -63,7 +63,7 @@ fn begin(
     }
     let events = script.events();
     start(world, form, comm, |comm, number, now| {
-        Ok(Running::between(comm, number, &sides, name, events, data, finish, now))
+        Ok(Running::between((comm, number), &sides, name, events, data, finish, now))
     })
 }
 

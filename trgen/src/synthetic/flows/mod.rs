@@ -89,6 +89,10 @@ impl List {
     }
 }
 
+/// A trigger: its kind, how often it was called, and its flows that have not started, the next one last; each with its
+/// start \[ps\] after the call.
+type Pulled = (Trigger, u32, Vec<(u64, Message)>);
+
 /// A list that cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{}{what}", .line.map_or_else(String::new, |line| format!("line {line}: ")))]
@@ -111,9 +115,7 @@ pub struct Flows {
     waiting: Vec<(Cycle, Message)>,
     /// By flow: what it waits for, and what waits for it. Empty if none waits.
     links: Vec<Links>,
-    /// By trigger: its kind, how often it was called, and its flows that have not started, the next one last; each
-    /// with its start \[ps\] after the call.
-    triggers: Vec<(Trigger, u32, Vec<(u64, Message)>)>,
+    triggers: Vec<Pulled>,
     /// Flows that a trigger has started, by cycle and id.
     started: BTreeMap<(Cycle, u64), Message>,
 }
@@ -137,8 +139,7 @@ impl Flows {
             return Err(outside);
         }
         let mut waiting: Vec<(Cycle, Message)> = Vec::new();
-        let mut triggers: Vec<(Trigger, u32, Vec<(u64, Message)>)> =
-            list.triggers.iter().map(|&trigger| (trigger, 0, Vec::new())).collect();
+        let mut triggers: Vec<Pulled> = list.triggers.iter().map(|&trigger| (trigger, 0, Vec::new())).collect();
         for (id, flow) in (0..).zip(&list.flows) {
             let &Flow { source, destination, bytes, class, start } = flow;
             let message = Message { id, source, destination, bytes, class };

@@ -278,7 +278,7 @@ impl Reader {
             ] => (Kind::Recv, size, if from == "-1" { ANY } else { self.peer(from)? }, rest),
             [Token::Word("calc"), Token::Number(size), ref rest @ ..] => (Kind::Calc, size, 0, rest),
             [Token::Word(word), ..] if PORTALS.contains(&word) => {
-                return fault(&format!(
+                return fault(format!(
                     "`{word}` is a word of LogGOPSim2 for Portals 4, a dialect with one-sided operations that is not read; give \
                      the graph in the plain grammar, as schedgen writes it"
                 ));

@@ -122,7 +122,7 @@ const SECOND: &[(&str, &str, &[&[u32]], Weights)] = &[
     }),
     ("shuffle", "shuffle", BITS, |sizes, source| digits(sizes, source, |d| d.rotate_left(1))),
     ("reversal", "reversal", BITS, |sizes, source| digits(sizes, source, |d| d.reverse())),
-    ("tornado", "tornado", ANY, |sizes, source| moved(sizes, source, |_, size| (size + 1) / 2 - 1)),
+    ("tornado", "tornado", ANY, |sizes, source| moved(sizes, source, |_, size| size.div_ceil(2) - 1)),
     ("tornado-fsin", "tornado-fsin", ANY, |sizes, source| {
         only(sizes, source, (source + (sizes[0] - 1) / 2) % count(sizes))
     }),

@@ -1,6 +1,7 @@
 //! Flows of data centres, to the picosecond: rows that an independent simulator has computed, which are kept beside the
 //! clone.
 
+#![allow(clippy::print_stdout, reason = "what is compared, or skipped, is said aloud")]
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::collections::BTreeMap;

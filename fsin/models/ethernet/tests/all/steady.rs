@@ -1,6 +1,7 @@
 //! Congestion controls with endless flows: means over time against those of other simulators, which are kept beside the
 //! clone.
 
+#![allow(clippy::print_stdout, reason = "what is compared, or skipped, is said aloud")]
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::common::graph;

@@ -162,7 +162,7 @@ pub(super) fn property(
     }
     let meant = MEANT.iter().find(|(word, _)| *word == name);
     // In a list of places, `hosts` and `length` of a node are facts about the place.
-    let meant = meant.filter(|_| !(labels && item == Item::Node) && !of.format.decoration.contains(&name.as_str()));
+    let meant = meant.filter(|_| !(labels && item == Item::Node || of.format.decoration.contains(&name.as_str())));
     if let Some((_, remedy)) = meant.filter(|_| !drawing::is_drawing(&key.text, item) || name == "weight") {
         let what = match name.as_str() {
             "weight" => format!("{given} of {} would be ignored: only Graphviz's layout uses weight", item.name()),
@@ -255,7 +255,7 @@ pub(super) fn rate(of: &Reading<'_>, key: &Word<'_>, value: &Word<'_>) -> Result
 /// A number in whatever form as digits with a point: `2.5e9` as `2500000000`.
 pub(super) fn decimal(text: &str) -> String {
     match text.trim().parse::<f64>() {
-        Ok(number) if number >= 0.0 && number < 9e15 => {
+        Ok(number) if (0.0..9e15).contains(&number) => {
             if number.fract() == 0.0 {
                 format!("{number:.0}")
             } else {

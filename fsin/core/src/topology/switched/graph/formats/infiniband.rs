@@ -76,7 +76,8 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
     let mut dropped: HashSet<String> = HashSet::new();
     // By both ends in order: name and port; where it stands, and its rate.
     type Cable = [(String, u32); 2];
-    let mut cables: BTreeMap<Cable, (usize, usize, Option<(u64, String)>)> = BTreeMap::new();
+    type Stated = (usize, usize, Option<(u64, String)>);
+    let mut cables: BTreeMap<Cable, Stated> = BTreeMap::new();
     let mut named: Vec<(String, usize)> = Vec::new();
     let mut here: Option<String> = None;
     let mut begin = 0;

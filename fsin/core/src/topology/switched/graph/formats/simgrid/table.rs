@@ -725,10 +725,13 @@ fn fat_tree(
     Some(())
 }
 
+/// Links by four numbers.
+type ByFour = HashMap<(usize, usize, usize, usize), Halves>;
+
 /// Links between groups, chassis and blades.
 fn dragonfly(
     [_, chassis, blades, nodes]: [usize; 4],
-    [green, black]: [&HashMap<(usize, usize, usize, usize), Halves>; 2],
+    [green, black]: [&ByFour; 2],
     blue: &HashMap<(usize, usize), Halves>,
     (from, to): (usize, usize),
     into: &mut Vec<u32>,
