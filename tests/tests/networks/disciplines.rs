@@ -3,6 +3,8 @@
 //!
 //! The order of messages of a pair in `flow` is measured beside that model.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::fs;
 
 use fsin::experiment::{Origin, Settings, network_of};

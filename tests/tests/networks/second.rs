@@ -2,6 +2,8 @@
 //! coordinates, digits and differences; or, where links are drawn or found by algebra, what its definition promises. A row
 //! of the registry without one fails. The sizes share no factor, but where a definition leaves no others.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use fsin::route::{Build, ByKey, ChannelPolicy, Function, ROUTINGS, RoutingFunction as _, Visit};

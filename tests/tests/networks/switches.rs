@@ -286,7 +286,7 @@ fn l4_slim_trees_are_what_their_definition_says() {
             expected.extend((0..count).flat_map(|r| (0..up).map(move |p| (first + r, next + up * (r / k) + p))));
             first = next;
         }
-        let links = |node: u32| ports(&*topology).filter_map(move |port| Some((NodeId(node), port)));
+        let links = |node: u32| ports(&*topology).map(move |port| (NodeId(node), port));
         let mut found: Vec<(u32, u32)> = (0..topology.nodes() as u32)
             .flat_map(links)
             .filter_map(|(node, port)| Some((node.0, topology.neighbour(node, port)?.0)))
