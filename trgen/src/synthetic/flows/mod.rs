@@ -7,7 +7,7 @@
 //!   with starts in seconds.
 //!
 //! - Lines `source destination bytes [start]`, where the first one is none of the above.
-//! - A connection matrix of htsim (`.cm`), whose flows may wait for others: [`htsim`].
+//! - A connection matrix of htsim (`.cm`), whose flows may wait for others: `htsim`.
 //!
 //! `#` begins a comment, and empty lines are skipped. What stands behind the flows that a list announces is text. Nodes
 //! are numbers, or names where the network has them.
