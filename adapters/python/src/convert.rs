@@ -12,7 +12,9 @@ pub(crate) fn converted<'py>(py: Python<'py>, svg: &str, format: &str) -> PyResu
     let graphic = match format {
         "pdf" => Graphic::Pdf,
         "png" => Graphic::Png,
-        other => return Err(Fault::new(format!("`{other}` is no format of pictures"), "use pdf or png").of("path").into()),
+        other => {
+            return Err(Fault::new(format!("`{other}` is no format of pictures"), "use pdf or png").of("path").into());
+        }
     };
     let made = py.detach(|| graphic.of(svg));
     let bytes = made.map_err(|error| PyErr::from(Fault::new(error.to_string(), "save it as .svg").of("path")))?;
