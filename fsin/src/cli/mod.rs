@@ -16,6 +16,7 @@ mod notation;
 mod output;
 mod run;
 mod settings;
+mod signals;
 mod stamp;
 mod stderr;
 mod variables;
@@ -46,7 +47,7 @@ pub(crate) enum Exit {
 
 /// The exit status as a number: that of an interrupted command tells the signal.
 pub(crate) fn status(exit: Exit) -> u8 {
-    if exit == Exit::Interrupted { interrupt::status() as u8 } else { exit as u8 }
+    if exit == Exit::Interrupted { signals::status() as u8 } else { exit as u8 }
 }
 
 /// Prints what clap has to say of the command line, which may hold anything; returns the exit status.

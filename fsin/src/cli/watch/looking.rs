@@ -20,7 +20,7 @@ use tui::theme::{Depth, Theme};
 use tui::view::{About, RunState, Snapshot};
 
 use crate::cli::watch::monitor::Monitor;
-use crate::cli::{Complaint, Exit, interrupt, output, stderr};
+use crate::cli::{Complaint, Exit, output, signals, stderr};
 
 /// Adds the flags of this module to a command.
 pub(crate) fn flags(command: Command) -> Command {
@@ -253,7 +253,7 @@ pub(crate) fn spawn(
     let run = move || {
         let ending = show(&mut app, &mut source, stop);
         if matches!(ending, Ok(Ending::Aborted)) {
-            std::process::exit(interrupt::status());
+            std::process::exit(signals::status());
         }
         ending
     };
@@ -283,7 +283,7 @@ pub(crate) fn join(dashboard: JoinHandle<std::io::Result<Ending>>) -> Result<End
         thread::sleep(TICK);
     }
     match dashboard.join() {
-        Ok(Ok(Ending::Aborted)) => std::process::exit(interrupt::status()),
+        Ok(Ok(Ending::Aborted)) => std::process::exit(signals::status()),
         Ok(Ok(ending)) => Ok(ending),
         Ok(Err(error)) => Err(format!("the dashboard has failed: {error}")),
         // The thread has panicked, and has printed why.

@@ -243,7 +243,7 @@ fn run_in_process(
         if let Some(result) = store.result(point, true)? {
             return Ok(outcome(&result, begun.elapsed().as_secs_f64()));
         }
-        if stop.load(Ordering::Relaxed) || interrupt::is_status(status.code()) {
+        if stop.load(Ordering::Relaxed) || crate::cli::signals::is_status(status.code()) {
             return Ok(Ran::Interrupted);
         }
         // The points before it may have left too little memory. What a process of its own makes of the point counts.
