@@ -1,31 +1,40 @@
 //! Shares after a change, computed where the change reaches.
 //!
 //! The rates of new flows are open, and of those that got theirs at a link that another flow has left. The **region** is all
-//! links of open flows; all other flows there stand at its border, with the keys (level, link) at which they got their
-//! rates. The region is filled in the order of keys:
+//! links of open flows. Rates are given in the order of keys (level, link), as if all links were filled; all other
+//! flows keep theirs, unless a link of the region says otherwise:
 //!
-//! - A flow at the border whose key is of a link outside keeps its rate, and takes it off its links when its key is passed.
-//! - If its key is of a link of the region and that link is picked at it, nothing has changed for the flow. If the key is
-//!   passed without that pick, the rate of the flow is open from then on, and its links join the region.
-//! - If one of its links is picked before its key, the flow gets its rate there, and its links join the region.
+//! - A link of the region is **lazy** at first: two numbers say what it has left beside the flows that keep their
+//!   rates, and how many open flows share that. Their quotient is not above the level of the link, since flows that
+//!   keep their rates at a link have at least its level there. Only when that bound is the least key is the link
+//!   **expanded**: its flows are looked at, and its level is exact from then on.
+//! - A link of the region that was picked before has a check at the key of that pick. If it gets the same level again,
+//!   its flows keep their rates, and its open flows get that one, with nothing looked at but the link. Else its flows
+//!   are open.
+//! - A flow of an expanded link that is not open stands at the border with its key. When that is passed, it keeps its
+//!   rate, or is open from then on if its own link is expanded too and has not been picked at that key. If one of its
+//!   links is picked before, it gets its rate there.
+//! - A link that has not been picked before, with ample room, is left out. If too little room is left in the end,
+//!   everything is done again with that link in the region.
 //!
-//! A link that joins has already lost the rates of the flows whose keys have been passed. At every pick the same flows have
-//! taken the same rates as if all links were filled, so that the result is the same to the bit. Where the region carries an
-//! eighth of what all links carry, links themselves counted, everything is filled anew, and after such an attempt the next
-//! ones are left out.
+//! At every pick the same flows have taken the same rates as if all links were filled, so that the result is the same
+//! to the bit. Where the flows that are looked at are an eighth of those of all links, links themselves counted,
+//! everything is filled anew, and after such an attempt the next ones are left out.
+//!
+//! Decision: docs/decisions/0471-lazy-links.md.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
 use crate::services::Services;
-use crate::share::{Flow, Key, Level, NO_LINK, Shares};
+use crate::share::{Flow, Key, Level, NO_LINK, OPEN, Shares};
 
 /// Links that a fill of everything looks at in the time of one that carries a flow.
 const LOOKS: usize = 8;
 
-/// Part of all links and what they carry that the region carries at most: a flow at the border costs several times as
-/// much as one in a fill of everything.
+/// Part of all links and what they carry that is looked at at most: a flow at the border costs several times as much as
+/// one in a fill of everything.
 const PART: usize = 8;
 
 /// Most changes in a row that are filled anew without an attempt to repair.
@@ -53,50 +62,110 @@ impl Room {
     }
 }
 
+/// A link, as repairs see it, on one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Place {
+    /// \[2^-50 bytes/ns\] What the flows that have a rate leave of it. Below 0 while a link is left out that must not
+    /// be.
+    rest: i128,
+    /// The exact room of an expanded link; while everything is filled that of every link.
+    room: Room,
+    /// The repair in which it was last in the region.
+    region: u64,
+    /// \[flows\] That have their rate from it and are not open.
+    held: u32,
+    /// \[flows\] In the region: open, without a rate yet.
+    open: u32,
+    /// In the region: its flows have been looked at.
+    is_expanded: bool,
+    /// In the region: it is left out.
+    is_left_out: bool,
+    /// In the region: it was left out for some of its open flows.
+    was_left_out: bool,
+    /// It must not be left out in this repair.
+    is_forced: bool,
+}
+
+impl Place {
+    /// In the region, not expanded: a level that is not above its own; `None` without open flows. It has `flows` flows.
+    fn bound(&self, flows: usize) -> Option<Level> {
+        // Rounding of the level leaves less than a unit for each flow.
+        let rest = u64::try_from(self.rest).unwrap_or(0).saturating_sub(flows as u64);
+        rest.checked_div(self.open.into())
+    }
+}
+
 /// Repairs of shares, with memory that they use again.
 #[derive(Debug)]
 pub(crate) struct Repairs {
-    /// By link: the repair in which it was last in the region.
-    region: Vec<u64>,
+    /// By link.
+    places: Vec<Place>,
     /// Flows whose rates are open, from the first one on.
     open: Vec<u32>,
     /// Links of the region, from the first one on.
     links: Vec<u32>,
+    /// Links that must not be left out in this repair.
+    forced: Vec<u32>,
     /// Flows at the border, by key.
     border: BinaryHeap<Reverse<(Key, u32)>>,
-    /// Flows of all links of the region.
+    /// Flows that have been looked at.
     visits: usize,
-    /// By link of the region.
-    rooms: Vec<Room>,
     /// New bottlenecks of open flows, with their levels.
     found: Vec<(u32, Key)>,
-    /// Links of the region that were picked, with their levels.
+    /// Links that were picked, with their levels.
     picks: Vec<(u32, Level)>,
     /// By link, where everything is filled anew: the level at which it was picked before.
     before: Vec<Level>,
+    /// There: the levels of links with flows at first, in order, and how many of them have been passed.
+    levels: Vec<Key>,
+    passed: usize,
     /// Number of changes that are filled anew after the last attempt that failed, and of those that are still to come.
     skipped: u32,
     to_skip: u32,
-    /// Everything is filled anew if links of the region carry this part of all links and what they carry.
+    /// Everything is filled anew if this part of all links and what they carry would be looked at.
     pub(crate) part: usize,
 }
 
 impl Repairs {
-    pub(crate) fn new(links: usize) -> Self {
+    pub(crate) fn new(capacities: &[u64]) -> Self {
+        let place = |&capacity: &u64| Place {
+            rest: capacity.into(),
+            room: Room::default(),
+            region: 0,
+            held: 0,
+            open: 0,
+            is_expanded: false,
+            is_left_out: false,
+            was_left_out: false,
+            is_forced: false,
+        };
         Self {
-            region: vec![0; links],
+            places: capacities.iter().map(place).collect(),
             open: Vec::new(),
             links: Vec::new(),
+            forced: Vec::new(),
             border: BinaryHeap::new(),
             visits: 0,
-            rooms: vec![Room::default(); links],
             found: Vec::new(),
             picks: Vec::new(),
             before: Vec::new(),
+            levels: Vec::new(),
+            passed: 0,
             skipped: 0,
             to_skip: 0,
             part: PART,
         }
+    }
+
+    /// A flow leaves its links, before [`Shares::leave`].
+    pub(crate) fn leave(&mut self, slot: u32, shares: &Shares, flow: &Flow) {
+        let (level, link) = shares.key(slot);
+        if link == NO_LINK {
+            return;
+        }
+        self.places[link as usize].held -= 1;
+        shares.of_flows[slot as usize].each_link(flow, |at| self.places[at].rest += i128::from(level));
     }
 
     /// Gives flows their rates after changes, max-min fair, each flow with its whole rate on each of its links, and tells
@@ -106,6 +175,54 @@ impl Repairs {
             self.to_skip -= 1;
             return self.fill_all(shares, all, services, now);
         }
+        // Filling everything looks at all links as well, however few flows there are.
+        let most = (shares.uses + self.places.len() / LOOKS) / self.part;
+        shares.changes.links.sort_unstable();
+        shares.changes.links.dedup();
+        let is_done = loop {
+            self.begin(shares, all);
+            if !self.fill_region(shares, all, most) {
+                break false;
+            }
+            if !self.misses_room(shares) {
+                break true;
+            }
+            self.undo(shares, all);
+        };
+        while let Some(link) = self.forced.pop() {
+            self.places[link as usize].is_forced = false;
+        }
+        if !is_done {
+            self.skipped = (2 * self.skipped + 1).min(MOST_SKIPPED);
+            self.to_skip = self.skipped;
+            return self.fill_all(shares, all, services, now);
+        }
+        self.skipped = 0;
+        let mut changes = 0;
+        for &(slot, (level, link)) in &self.found {
+            changes += u64::from(shares.rate(slot) != level);
+            self.places[link as usize].held += 1;
+            turn(slot, link, shares, all, services, now);
+        }
+        shares.changes.entered.clear();
+        for link in shares.changes.links.drain(..) {
+            shares.picked[link as usize] = Level::MAX;
+        }
+        for &link in &self.links {
+            let place = &self.places[link as usize];
+            if place.is_expanded || place.held == 0 {
+                shares.picked[link as usize] = Level::MAX;
+            }
+        }
+        for &(link, level) in &self.picks {
+            shares.picked[link as usize] = level;
+            services.pick((level, link), now);
+        }
+        changes
+    }
+
+    /// Begins a repair: opens the first flows.
+    fn begin(&mut self, shares: &mut Shares, all: &mut [Flow]) {
         shares.fills += 1;
         for list in [&mut self.open, &mut self.links] {
             list.clear();
@@ -116,31 +233,37 @@ impl Repairs {
         self.picks.clear();
         shares.queue.clear();
         self.release(shares, all);
-        for index in 0..self.open.len() {
-            self.join(self.open[index], (0, 0), shares, all);
+    }
+
+    /// True if too little room is left of a link that was left out, so that it might have been picked. It must not be
+    /// left out again.
+    fn misses_room(&mut self, shares: &Shares) -> bool {
+        let before = self.forced.len();
+        for &link in &self.links {
+            let place = &mut self.places[link as usize];
+            // With a unit for each of its flows its level is above all their rates.
+            if place.was_left_out && !place.is_forced && place.rest < shares.flows[link as usize].len() as i128 {
+                place.is_forced = true;
+                self.forced.push(link);
+            }
         }
-        // Filling everything looks at all links as well, however few flows there are.
-        let all_uses = shares.uses + self.rooms.len() / LOOKS;
-        if !self.fill_region(shares, all, all_uses / self.part) {
-            self.skipped = (2 * self.skipped + 1).min(MOST_SKIPPED);
-            self.to_skip = self.skipped;
-            return self.fill_all(shares, all, services, now);
+        self.forced.len() > before
+    }
+
+    /// Takes back what this repair has done with flows and links.
+    fn undo(&mut self, shares: &Shares, all: &[Flow]) {
+        for &slot in &self.open {
+            let (share, flow) = (&shares.of_flows[slot as usize], &all[slot as usize]);
+            let fresh = if share.filled == shares.fills { i128::from(flow.fresh) } else { 0 };
+            let before = match shares.key(slot) {
+                OPEN => 0,
+                (level, link) => {
+                    self.places[link as usize].held += 1;
+                    i128::from(level)
+                }
+            };
+            share.each_link(flow, |at| self.places[at].rest += fresh - before);
         }
-        self.skipped = 0;
-        let mut changes = 0;
-        for &(slot, (level, link)) in &self.found {
-            changes += u64::from(shares.rate(slot) != level);
-            turn(slot, link, shares, all, services, now);
-        }
-        shares.changes.entered.clear();
-        for link in shares.changes.links.drain(..).chain(self.links.iter().copied()) {
-            shares.picked[link as usize] = Level::MAX;
-        }
-        for &(link, level) in &self.picks {
-            shares.picked[link as usize] = level;
-            services.pick((level, link), now);
-        }
-        changes
     }
 
     /// Gives all flows their rates anew. Returns the number of those whose rate has changed.
@@ -150,16 +273,19 @@ impl Repairs {
         shares.changes.links.clear();
         self.before.clone_from(&shares.picked);
         shares.picked.fill(Level::MAX);
-        let mut queue = std::mem::take(&mut shares.queue).into_vec();
-        queue.clear();
+        shares.queue.clear();
+        self.levels.clear();
         for (link, flows) in (0_u32..).zip(&shares.flows).filter(|(_, flows)| !flows.is_empty()) {
             let room = Room { rest: shares.capacities[link as usize], count: flows.len() as u64 };
-            self.rooms[link as usize] = room;
-            queue.extend(room.level().map(|level| Reverse((level, link))));
+            let place = &mut self.places[link as usize];
+            (place.room, place.held) = (room, 0);
+            self.levels.extend(room.level().map(|level| (level, link)));
         }
-        shares.queue = queue.into();
+        // Where many levels are equal they are in order already.
+        self.levels.sort_unstable();
+        self.passed = 0;
         let mut changes = 0;
-        while let Some(pick) = self.next_pick(shares) {
+        while let Some(pick) = self.next_exact(shares) {
             let (level, link) = pick;
             let kept = self.fix_all(pick, shares, all);
             changes += if self.before[link as usize] == level { 0 } else { kept };
@@ -175,13 +301,40 @@ impl Repairs {
                 turn(slot, link, shares, all, services, now);
             }
         }
+        for (place, _) in self.places.iter_mut().zip(&shares.flows).filter(|(_, flows)| !flows.is_empty()) {
+            place.rest = place.room.rest.into();
+        }
         changes
+    }
+
+    /// Where everything is filled: the pick that is next, of links as they were at first and of those whose levels have risen
+    /// since.
+    fn next_exact(&mut self, shares: &mut Shares) -> Option<Key> {
+        loop {
+            let at_first = self.levels.get(self.passed).copied();
+            let risen = shares.queue.peek().map(|&Reverse(key)| key);
+            let is_risen = risen.is_some_and(|risen| at_first.is_none_or(|first| risen < first));
+            let (level, link) = if is_risen { risen } else { at_first }?;
+            let now = self.places[link as usize].room.level();
+            if now == Some(level) {
+                return Some((level, link));
+            }
+            if !is_risen {
+                self.passed += 1;
+                shares.queue.extend(now.map(|now| Reverse((now, link))));
+            } else if let Some(mut first) = shares.queue.peek_mut() {
+                match now {
+                    Some(now) => *first = Reverse((now, link)),
+                    None => _ = PeekMut::pop(first),
+                }
+            }
+        }
     }
 
     /// Gives the flows of a link their rate that have none in this fill. Those of another link before are `open`
     /// afterwards; returns the number of the others.
     fn fix_all(&mut self, (level, link): Key, shares: &mut Shares, all: &[Flow]) -> u64 {
-        let Self { rooms, open, .. } = self;
+        let Self { places, open, .. } = self;
         open.clear();
         let mut kept = 0;
         for on in &shares.flows[link as usize] {
@@ -190,11 +343,11 @@ impl Repairs {
                 if std::mem::replace(&mut share.filled, shares.fills) == shares.fills {
                     continue;
                 }
-                share.each_link(&all[on.slot as usize], |at| rooms[at].take(level));
+                share.each_link(&all[on.slot as usize], |at| places[at].room.take(level));
                 share.bottleneck == link
             } else {
                 // It has a rate if the other link has been picked, where no flow without a rate is left then.
-                let other = &mut rooms[on.other as usize];
+                let other = &mut places[on.other as usize].room;
                 if other.count == 0 {
                     continue;
                 }
@@ -207,75 +360,161 @@ impl Repairs {
                 open.push(on.slot);
             }
         }
-        rooms[link as usize].count = 0;
+        let place = &mut places[link as usize];
+        place.held = (kept + open.len() as u64) as u32;
+        // Flows of two links have not been taken off this one.
+        place.room.rest = place.room.rest.saturating_sub(level.saturating_mul(place.room.count));
+        place.room.count = 0;
         kept
     }
 
     /// Opens the rates of new flows, and of those whose link another flow has left.
     fn release(&mut self, shares: &mut Shares, all: &mut [Flow]) {
-        let (repair, open) = (shares.fills, &mut self.open);
-        let mut add = |slot: u32, flow: &mut Flow| {
-            if flow.released != repair {
-                flow.released = repair;
-                open.push(slot);
+        let entered = std::mem::take(&mut shares.changes.entered);
+        for &slot in &entered {
+            // It may have ended at the instant of its entry.
+            let flow = &all[slot as usize];
+            if flow.places.len() == flow.uses.len() && !flow.uses.is_empty() && flow.released != shares.fills {
+                self.open(slot, shares, all);
+            }
+        }
+        shares.changes.entered = entered;
+        let left = std::mem::take(&mut shares.changes.links);
+        for &link in &left {
+            if shares.picked[link as usize] != Level::MAX {
+                self.open_held(link, shares, all);
+            }
+        }
+        shares.changes.links = left;
+    }
+
+    /// Opens the rates of the flows that have theirs from `link`.
+    fn open_held(&mut self, link: u32, shares: &mut Shares, all: &mut [Flow]) {
+        let mut index = 0;
+        while self.places[link as usize].held > 0 && index < shares.flows[link as usize].len() {
+            let slot = shares.flows[link as usize][index].slot;
+            index += 1;
+            if shares.of_flows[slot as usize].bottleneck == link && all[slot as usize].released != shares.fills {
+                self.open(slot, shares, all);
+            }
+        }
+        self.visits += index;
+    }
+
+    /// Opens the rate of a flow that is not open: its links belong to the region.
+    fn open(&mut self, slot: u32, shares: &mut Shares, all: &mut [Flow]) {
+        let repair = shares.fills;
+        let key = shares.key(slot);
+        let before = match key {
+            OPEN => 0,
+            (level, link) => {
+                self.places[link as usize].held -= 1;
+                level
             }
         };
-        for &slot in &shares.changes.entered {
-            // It may have ended at the instant of its entry.
-            let flow = &mut all[slot as usize];
-            if flow.places.len() == flow.uses.len() && !flow.uses.is_empty() {
-                add(slot, flow);
-            }
-        }
-        shares.changes.links.sort_unstable();
-        shares.changes.links.dedup();
-        for &link in shares.changes.links.iter().filter(|&&link| shares.picked[link as usize] != Level::MAX) {
-            for on in &shares.flows[link as usize] {
-                if shares.of_flows[on.slot as usize].bottleneck == link {
-                    add(on.slot, &mut all[on.slot as usize]);
+        all[slot as usize].released = repair;
+        self.open.push(slot);
+        let Self { places, links, visits, .. } = self;
+        let Shares { of_flows, flows, picked, queue, .. } = shares;
+        of_flows[slot as usize].each_link(&all[slot as usize], |at| {
+            *visits += 1;
+            let place = &mut places[at];
+            let is_new = std::mem::replace(&mut place.region, repair) != repair;
+            if is_new {
+                (place.open, place.is_expanded) = (0, false);
+                (place.is_left_out, place.was_left_out) = (false, false);
+                links.push(at as u32);
+                // A check, when all flows that have their rates from other links are known.
+                if picked[at] != Level::MAX && place.held > 0 {
+                    queue.push(Reverse((picked[at], at as u32)));
                 }
             }
-        }
+            let room = place.rest;
+            place.rest += i128::from(before);
+            place.open += 1;
+            if place.is_expanded {
+                return;
+            }
+            // That of its rate so far cannot be left out: the flow gets its rate there at the latest.
+            let may_be_left_out =
+                place.held == 0 && !place.is_forced && at as u32 != key.1 && (is_new || place.is_left_out);
+            place.is_left_out = may_be_left_out && before > 0 && room > i128::from(before / 2);
+            place.was_left_out |= place.is_left_out;
+            if place.is_left_out {
+                return;
+            }
+            let bound = place.bound(flows[at].len()).unwrap_or(Level::MAX);
+            // From its check on it is exact.
+            if place.held == 0 || bound < picked[at] {
+                queue.push(Reverse((bound, at as u32)));
+            }
+        });
     }
 
-    /// The links of an open flow join the region, when keys below `passed` have been passed.
-    fn join(&mut self, slot: u32, passed: Key, shares: &mut Shares, all: &mut [Flow]) {
-        let (repair, Self { region, links, border, rooms, visits, .. }) = (shares.fills, self);
-        for index in 0..all[slot as usize].uses.len() {
-            let link = all[slot as usize].uses[index].link;
-            let at = link as usize;
-            if std::mem::replace(&mut region[at], repair) == repair {
+    /// Looks at the flows of a link of the region, when keys below `passed` have been passed.
+    fn expand(&mut self, link: u32, passed: Key, shares: &mut Shares, all: &mut [Flow]) {
+        let (repair, Self { places, border, visits, .. }) = (shares.fills, self);
+        let at = link as usize;
+        *visits += shares.flows[at].len();
+        let mut room = Room { rest: shares.capacities[at], count: 0 };
+        for on in &shares.flows[at] {
+            let (key, other) = (shares.key(on.slot), on.slot as usize);
+            let (flow, filled) = (&mut all[other], &mut shares.of_flows[other].filled);
+            if *filled != repair && flow.released != repair && key < passed {
+                (*filled, flow.fresh) = (repair, key.0);
+            }
+            if *filled == repair {
+                room.rest = room.rest.saturating_sub(flow.fresh);
                 continue;
             }
-            links.push(link);
-            *visits += shares.flows[at].len();
-            let mut room = Room { rest: shares.capacities[at], count: 0 };
-            for on in &shares.flows[at] {
-                let (key, other) = (shares.key(on.slot), on.slot as usize);
-                let (flow, filled) = (&mut all[other], &mut shares.of_flows[other].filled);
-                if *filled != repair && flow.released != repair && key < passed {
-                    (*filled, flow.fresh) = (repair, key.0);
-                }
-                if *filled == repair {
-                    room.rest = room.rest.saturating_sub(flow.fresh);
-                    continue;
-                }
-                room.count += 1;
-                if flow.released != repair {
-                    border.push(Reverse((key, on.slot)));
-                }
+            room.count += 1;
+            if flow.released != repair {
+                border.push(Reverse((key, on.slot)));
             }
-            rooms[at] = room;
-            shares.queue.extend(room.level().map(|level| Reverse((level, link))));
         }
+        (places[at].room, places[at].is_expanded) = (room, true);
+        shares.queue.extend(room.level().map(|level| Reverse((level, link))));
     }
 
-    /// The pick of the region that is next.
-    fn next_pick(&self, shares: &mut Shares) -> Option<Key> {
+    /// Gives a flow its rate for this repair, and takes it off the links of the region.
+    fn settle(&mut self, slot: u32, rate: u64, shares: &mut Shares, all: &mut [Flow]) {
+        let (repair, places) = (shares.fills, &mut self.places);
+        let flow = &mut all[slot as usize];
+        flow.fresh = rate;
+        let is_open = flow.released == repair;
+        shares.of_flows[slot as usize].filled = repair;
+        shares.of_flows[slot as usize].each_link(flow, |at| {
+            let place = &mut places[at];
+            if place.region != repair {
+                return;
+            }
+            if place.is_expanded {
+                place.room.take(rate);
+            }
+            if is_open {
+                place.rest -= i128::from(rate);
+                place.open -= 1;
+            }
+        });
+    }
+
+    /// The link of the region that is next, with its key: a pick of an expanded one, or what a lazy one asks for.
+    fn next(&self, shares: &mut Shares) -> Option<Key> {
         while let Some(mut first) = shares.queue.peek_mut() {
             let Reverse((level, link)) = *first;
-            match self.rooms[link as usize].level() {
-                Some(now) if now == level => return Some((level, link)),
+            let place = &self.places[link as usize];
+            let now = match place.is_expanded {
+                true => place.room.level(),
+                // Its check.
+                false if place.held > 0 && shares.picked[link as usize] == level => Some(level),
+                false => place.bound(shares.flows[link as usize].len()),
+            };
+            match now {
+                Some(now) if now <= level => return Some((level, link)),
+                // The check has a place of its own.
+                Some(now) if !place.is_expanded && place.held > 0 && now >= shares.picked[link as usize] => {
+                    PeekMut::pop(first);
+                }
                 Some(now) => *first = Reverse((now, link)),
                 None => _ = PeekMut::pop(first),
             }
@@ -283,65 +522,90 @@ impl Repairs {
         None
     }
 
-    /// Gives a flow its rate for this repair, and takes it off the links of the region.
-    fn settle(&mut self, slot: u32, rate: u64, shares: &mut Shares, all: &mut [Flow]) {
-        let flow = &mut all[slot as usize];
-        flow.fresh = rate;
-        shares.of_flows[slot as usize].filled = shares.fills;
-        for of in &flow.uses {
-            let at = of.link as usize;
-            if self.region[at] == shares.fills {
-                self.rooms[at].take(rate);
-            }
-        }
-    }
-
-    /// Fills the region. False if its links carry more than `most` flows.
+    /// Fills the region. False if more than `most` flows would have to be looked at.
     fn fill_region(&mut self, shares: &mut Shares, all: &mut [Flow], most: usize) -> bool {
         let repair = shares.fills;
         loop {
             if self.visits > most {
                 return false;
             }
-            let pick = self.next_pick(shares);
+            let first = self.next(shares);
             let next = self.border.peek().map(|&Reverse(next)| next);
             if let Some((key, slot)) = next
-                && pick.is_none_or(|pick| key < pick)
+                && first.is_none_or(|first| key < first)
             {
                 self.border.pop();
-                let flow = &mut all[slot as usize];
-                if shares.of_flows[slot as usize].filled == repair || flow.released == repair {
+                if shares.of_flows[slot as usize].filled == repair || all[slot as usize].released == repair {
                     continue;
                 }
-                if self.region[key.1 as usize] == repair {
-                    flow.released = repair;
-                    self.open.push(slot);
-                    self.join(slot, key, shares, all);
+                let own = &self.places[key.1 as usize];
+                if own.region == repair && own.is_expanded {
+                    self.open(slot, shares, all);
                 } else {
                     self.settle(slot, key.0, shares, all);
                 }
                 continue;
             }
-            let Some(pick) = pick else { return true };
-            let (level, link) = pick;
-            self.picks.push((link, level));
-            for index in 0..shares.flows[link as usize].len() {
-                let slot = shares.flows[link as usize][index].slot;
-                if shares.of_flows[slot as usize].filled == repair {
-                    continue;
-                }
-                let flow = &mut all[slot as usize];
-                if flow.released != repair && shares.key(slot) != pick {
-                    flow.released = repair;
-                    self.open.push(slot);
-                    self.join(slot, pick, shares, all);
-                }
-                if all[slot as usize].released == repair {
-                    self.found.push((slot, pick));
-                }
-                self.settle(slot, level, shares, all);
+            let Some(first) = first else { return true };
+            let (level, link) = first;
+            let place = &self.places[link as usize];
+            if place.is_expanded {
+                self.pick(first, shares, all);
+                continue;
+            }
+            shares.queue.pop();
+            if place.held > 0 && shares.picked[link as usize] == level {
+                self.check(first, shares, all);
+            } else {
+                self.expand(link, first, shares, all);
             }
         }
+    }
+
+    /// Picks an expanded link.
+    fn pick(&mut self, pick: Key, shares: &mut Shares, all: &mut [Flow]) {
+        let (level, link) = pick;
+        self.picks.push((link, level));
+        for index in 0..shares.flows[link as usize].len() {
+            let slot = shares.flows[link as usize][index].slot;
+            if shares.of_flows[slot as usize].filled == shares.fills {
+                continue;
+            }
+            if all[slot as usize].released != shares.fills && shares.key(slot) != pick {
+                self.open(slot, shares, all);
+            }
+            if all[slot as usize].released == shares.fills {
+                self.found.push((slot, pick));
+            }
+            self.settle(slot, level, shares, all);
+        }
+    }
+
+    /// A lazy link has come to the key at which it was picked before. All flows that had their rates at other links
+    /// before have them, or are open.
+    fn check(&mut self, key: Key, shares: &mut Shares, all: &mut [Flow]) {
+        let (level, link) = key;
+        let place = &self.places[link as usize];
+        let count = u64::from(place.held) + u64::from(place.open);
+        let rest = place.rest + i128::from(level) * i128::from(place.held);
+        let rest = u64::try_from(rest).unwrap_or(0);
+        if rest / count == level {
+            if place.open == 0 {
+                return;
+            }
+            self.visits += shares.flows[link as usize].len();
+            for index in 0..shares.flows[link as usize].len() {
+                let slot = shares.flows[link as usize][index].slot;
+                let is_filled = shares.of_flows[slot as usize].filled == shares.fills;
+                if !is_filled && all[slot as usize].released == shares.fills {
+                    self.found.push((slot, key));
+                    self.settle(slot, level, shares, all);
+                }
+            }
+            return;
+        }
+        self.expand(link, key, shares, all);
+        self.open_held(link, shares, all);
     }
 }
 
