@@ -205,6 +205,25 @@ fn cross_traffic_goes_the_way_back_of_platforms() {
     }
 }
 
+/// The experiment that a run writes takes the routes of the platform again, and not those of the routing by default.
+#[test]
+fn a_written_experiment_takes_the_routes_of_its_platform_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "<platform version='4.1'><cluster id='a' prefix='a-' suffix='' radical='0-53' speed='1Gf' bw='10Gbps' lat='2us' \
+                topology='DRAGONFLY' topo_parameters='3,1;3,1;2,1;3'/></platform>";
+    fs::write(folder.path().join("dragonfly.xml"), text).unwrap();
+    let to = |from: u32| (from + 1 + from % 7 * 6) % 54;
+    let rows: String = (0..54).map(|from| format!("{from},{},{},0\n", to(from), 100_000 + from)).collect();
+    fs::write(folder.path().join("flows.csv"), format!("src,dst,bytes,start\n{rows}")).unwrap();
+    let line = "run --network flow --topology graph:dragonfly.xml --flows flows.csv";
+    let first = json(folder.path(), &format!("{line} -o out"));
+    let again = json(folder.path(), "run out/experiment.toml");
+    assert_eq!(first["digest"], again["digest"]);
+    assert_eq!(first["routing"], Value::Null, "{first}");
+    let named = json(folder.path(), &format!("{line} --routing shortest"));
+    assert!(named["routing"] == "shortest" && named["digest"] != first["digest"], "{named}");
+}
+
 /// A fat link limits each flow alone, on both engines and whatever the fairness: 3 000 000 bytes at 2 Gb/s after 3 us.
 #[test]
 fn a_fat_link_limits_each_flow_alone() {

@@ -17,7 +17,7 @@ use trgen::phrase::Phrase;
 
 use crate::params::{Fairness, MAX_TIME, MILLION, Params, Paths};
 use crate::paths::carried;
-use crate::wiring::{LINKS, Wiring};
+use crate::wiring::{LINKS, Wiring, stated_routes};
 
 /// The source of the weights and factors.
 const SIMGRID: &str =
@@ -437,7 +437,10 @@ impl NetworkSpec for Spec {
 
     fn settled(&self) -> Vec<(&'static str, String)> {
         let mut settled = shared_by(&self.params);
-        settled.push(("routing", self.params.routing.name().to_owned()));
+        // An experiment that names a routing takes that, and not the routes of the platform.
+        if !stated_routes(&*self.topology, &self.params).is_ok_and(|routes| routes.is_some()) {
+            settled.push(("routing", self.params.routing.name().to_owned()));
+        }
         if self.topology.switched().is_none() {
             settled.push(match self.has_node_rate {
                 true => ("node-rate", format!("{}b/s", self.params.node_rate)),
