@@ -212,8 +212,8 @@ fn a_written_experiment_takes_the_routes_of_its_platform_again() {
     let text = "<platform version='4.1'><cluster id='a' prefix='a-' suffix='' radical='0-53' speed='1Gf' bw='10Gbps' lat='2us' \
                 topology='DRAGONFLY' topo_parameters='3,1;3,1;2,1;3'/></platform>";
     fs::write(folder.path().join("dragonfly.xml"), text).unwrap();
-    let to = |from: u32| (from + 1 + from % 7 * 6) % 54;
-    let rows: String = (0..54).map(|from| format!("{from},{},{},0\n", to(from), 100_000 + from)).collect();
+    let pairs = [18, 20, 25].into_iter().flat_map(|further| (0..54).map(move |from| (from, (from + further) % 54)));
+    let rows: String = pairs.map(|(from, to)| format!("{from},{to},{},0\n", 1_000_000 + from)).collect();
     fs::write(folder.path().join("flows.csv"), format!("src,dst,bytes,start\n{rows}")).unwrap();
     let line = "run --network flow --topology graph:dragonfly.xml --flows flows.csv";
     let first = json(folder.path(), &format!("{line} -o out"));
