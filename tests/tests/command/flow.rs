@@ -210,7 +210,7 @@ fn cross_traffic_goes_the_way_back_of_platforms() {
 fn a_written_experiment_takes_the_routes_of_its_platform_again() {
     let folder = tempfile::tempdir().unwrap();
     let text = "<platform version='4.1'><cluster id='a' prefix='a-' suffix='' radical='0-53' speed='1Gf' bw='10Gbps' lat='2us' \
-                topology='DRAGONFLY' topo_parameters='3,1;3,1;2,1;3'/></platform>";
+                topology='DRAGONFLY' topo_parameters='3,1;3,1;3,1;2'/></platform>";
     fs::write(folder.path().join("dragonfly.xml"), text).unwrap();
     let pairs = [18, 20, 25].into_iter().flat_map(|further| (0..54).map(move |from| (from, (from + further) % 54)));
     let rows: String = pairs.map(|(from, to)| format!("{from},{to},{},0\n", 1_000_000 + from)).collect();
