@@ -11,7 +11,7 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("faults", &["1"]),
     ("fault-ways", &["1"]),
     ("fail", &["link:1-2@0", "node:1@0"]),
-    ("link-delay", &["3"]),
+    ("link-delay", &["3", "3us"]),
     ("router-delay", &["2"]),
     ("alternatives", &["1"]),
     ("packet", &["8"]),

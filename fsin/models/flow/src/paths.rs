@@ -119,6 +119,12 @@ impl Routes {
         Some(uses)
     }
 
+    /// The links of the way back from `destination`, where routes are stated link by link; `None` elsewhere.
+    pub(crate) fn stated_back(&self, wiring: &Wiring, (source, destination): (u32, u32)) -> Option<Vec<u32>> {
+        let links = self.stated.as_ref()?.switched()?.stated_routes()?.route(destination, source).unwrap_or_default();
+        Some(links.into_iter().map(|link| wiring.stated + link).collect())
+    }
+
     /// Refuses a network in which a flow would be split over too many links, as far as the flows of one node show.
     pub(crate) fn check(&self, wiring: &Wiring, topology: &dyn Topology) -> Result<(), SpecError> {
         /// \[flows\] That are looked at.
