@@ -10,6 +10,7 @@ use fsin_experiment::sweep::Collected;
 
 #[cfg(feature = "plots")]
 mod activity;
+mod grouped;
 #[cfg(feature = "plots")]
 mod legible;
 mod letters;

@@ -5,6 +5,7 @@ mod book;
 mod captures;
 mod cli;
 mod clusters;
+mod coming;
 mod compact;
 mod corpus;
 mod damaged_files;

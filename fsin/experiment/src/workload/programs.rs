@@ -47,6 +47,10 @@ impl Driven for Replay {
     fn timeline(&self) -> &[Span] {
         self.timeline().spans()
     }
+
+    fn places(&self) -> Vec<NodeId> {
+        self.places()
+    }
 }
 
 /// An application, and background traffic of nodes without a task.
@@ -73,6 +77,10 @@ impl Driven for Background<Replay> {
 
     fn timeline(&self) -> &[Span] {
         self.main().timeline().spans()
+    }
+
+    fn places(&self) -> Vec<NodeId> {
+        self.main().places()
     }
 }
 
