@@ -1,9 +1,9 @@
 //! What confines the collectives of a run: the rates of their nodes, and the links between these.
 //!
 //! # How the model departs from reality, and who could notice
-//! Packets of links are those of the whole run: a link that a collective shares with others, at other times, is as full as
-//! all of them have made it. Links between the nodes of a group are those on shortest paths of links that carried anything,
-//! so a link beside a dead one counts, and a dead one does not.
+//! Packets of links are those of the whole run: a link that a collective shares with others, at other times, is as full
+//! as all of them have made it. Links between the nodes of a group are those on shortest paths of links that carried
+//! anything, so a link beside a dead one counts, and a dead one does not.
 //!
 //! Decision: docs/decisions/0502-what-bounds-collectives.md.
 
@@ -16,14 +16,15 @@ use super::resolve::Experiment;
 use fsin_core::family::capacities;
 use fsin_core::topology::{Capacities, Port, Topology, node_name};
 
-/// Maximum number of steps of the search for links between nodes, for each group; of larger groups, the links of the whole
-/// network count.
+/// Maximum number of steps of the search for links between nodes, for each group; of larger groups, the links of the
+/// whole network count.
 const MOST_STEPS: usize = 1 << 24;
 
 /// What confines a collective.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Confines {
-    /// \[bytes/ns\] Mean rate at which the nodes of its ranks send; `None` where ranks share a node, and where it is not known.
+    /// \[bytes/ns\] Mean rate at which the nodes of its ranks send; `None` where ranks share a node, and where it is
+    /// not known.
     pub rate: Option<f64>,
     /// The fullest link on paths between its nodes, by name, with the share of the run in which it carried something;
     /// `None` where links were not counted.
@@ -38,8 +39,8 @@ struct Link {
     load: f64,
 }
 
-/// What confines each of these collectives. `places` has the node of each rank, `crossings` the packets by router and port,
-/// which may be empty, of a run of `cycles`.
+/// What confines each of these collectives. `places` has the node of each rank, `crossings` the packets by router and
+/// port, which may be empty, of a run of `cycles`.
 pub(super) fn confines(
     experiment: &Experiment,
     records: &[CollectiveRecord],
@@ -110,7 +111,8 @@ fn carrying(experiment: &Experiment, capacities: &Capacities, crossings: &[u64],
     links
 }
 
-/// The fullest of the links on shortest paths between these nodes; the first of several. For many nodes, that of all links.
+/// The fullest of the links on shortest paths between these nodes; the first of several. For many nodes, that of all
+/// links.
 fn fullest_between<'a>(links: &'a [Link], routers: usize, nodes: &[usize]) -> Option<&'a Link> {
     let is_small = nodes.len().pow(2).saturating_mul(links.len()) <= MOST_STEPS;
     let (there, back) = match is_small {

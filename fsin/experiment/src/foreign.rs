@@ -1,7 +1,7 @@
 //! Files of other tools that are given as experiments: which command or setting takes them.
 //!
-//! Whoever moves here begins with `fsin run FILE`. A file is recognised by the readers themselves: what one of them reads is
-//! of its kind.
+//! Whoever moves here begins with `fsin run FILE`. A file is recognised by the readers themselves: what one of them
+//! reads is of its kind.
 
 use std::path::Path;
 

@@ -129,8 +129,8 @@ impl<'a> Alike<'a> {
         self.late.values().map(|late| late.1).sum()
     }
 
-    /// What bounds them: the rank that begins last where the others wait for it for most of the time, else the fullest link
-    /// between their nodes.
+    /// What bounds them: the rank that begins last where the others wait for it for most of the time, else the fullest
+    /// link between their nodes.
     pub(crate) fn bound_by(&self) -> BoundBy<'a> {
         if self.span <= 0.0 {
             return BoundBy::Unknown;

@@ -25,6 +25,7 @@ mod levels;
 mod library;
 mod library_c;
 mod links;
+mod literature;
 mod pages;
 mod placement;
 mod read_back;

@@ -24,7 +24,8 @@ pub struct CollectiveTimes {
     pub ranks: u64,
     /// \[calls\] From begin to end: the iterations of a kernel.
     pub calls: u64,
-    /// \[bytes\] Of a call: the vector of a rank; of allgather and gather the result, of scatter the vector of the root.
+    /// \[bytes\] Of a call: the vector of a rank; of allgather and gather the result, of scatter the vector of the
+    /// root.
     pub bytes: u64,
     /// \[ns\] When its first rank began.
     pub first_begin_ns: Option<Number>,
@@ -44,14 +45,14 @@ pub struct CollectiveTimes {
     pub last_rank: Option<u64>,
     /// \[GB/s\] Bytes of all calls over the greatest of these times.
     pub algorithm_bandwidth_gb_per_s: Option<f64>,
-    /// \[GB/s\] The same times 2(n-1)/n for allreduce, (n-1)/n for allgather, reduce_scatter, alltoall, gather and scatter,
-    /// 1 for bcast and reduce: comparable with the rate of a link.
+    /// \[GB/s\] The same times 2(n-1)/n for allreduce, (n-1)/n for allgather, reduce_scatter, alltoall, gather and
+    /// scatter, 1 for bcast and reduce: comparable with the rate of a link.
     pub bus_bandwidth_gb_per_s: Option<f64>,
-    /// \[GB/s\] What the bus bandwidth cannot exceed: the mean rate at which its nodes send; null where ranks share a node, and
-    /// of networks without links.
+    /// \[GB/s\] What the bus bandwidth cannot exceed: the mean rate at which its nodes send; null where ranks share a
+    /// node, and of networks without links.
     pub bus_bandwidth_bound_gb_per_s: Option<f64>,
-    /// The link, by name, that carried most for its rate on the shortest paths between its nodes that carried anything; null
-    /// where packets of links were not counted.
+    /// The link, by name, that carried most for its rate on the shortest paths between its nodes that carried anything;
+    /// null where packets of links were not counted.
     pub fullest_link: Option<String>,
     /// \[share\] Of the run, in which that link carried something.
     pub fullest_link_load: Option<f64>,

@@ -109,8 +109,10 @@ fn cells(result: &RunResult, one: &Alike<'_>) -> Vec<String> {
 fn bound_by(one: &Alike<'_>) -> String {
     match one.bound_by() {
         BoundBy::Rank(rank) => {
-            let times = one.late.get(&rank).map_or(0, |late| late.0);
-            format!("rank {rank}, last in {times}")
+            let (times, waited) = one.late.get(&rank).copied().unwrap_or_default();
+            // Where several are late, the one that others wait for longest stands for them.
+            let several = if 2.0 * waited < one.waited() { "late ranks, most of all " } else { "" };
+            format!("{several}rank {rank}, last in {times} of {}", one.calls)
         }
         BoundBy::Link(link, load) => format!("link {link}, {}", share(load)),
         BoundBy::Network => "network".to_owned(),

@@ -15,7 +15,7 @@ mod tables;
 mod verdict;
 mod warnings;
 
-pub use program::{ProgramRun, program_page};
+pub use program::{Passage, ProgramRun, program_page};
 use tables::{bounds, comparison, points, saturation, searches};
 
 use super::plot::{GRID, Picture, Scale, Style, pictures};

@@ -113,8 +113,8 @@ fn below(root: &Path, part: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// What in a file of the results names a folder of this machine: that of the results, or that of the user. Inputs are as
-/// they are.
+/// What in a file of the results names a folder of this machine: that of the results, or that of the user. Inputs are
+/// as they are.
 fn anonymous(root: &Path, file: &Path) -> io::Result<Option<String>> {
     let is_text = file.extension().is_some_and(|suffix| TEXTS.contains(&&*suffix.to_string_lossy()));
     if !is_text || file.starts_with("inputs") {

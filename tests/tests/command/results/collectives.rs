@@ -78,8 +78,8 @@ struct Event {
     duration: f64,
 }
 
-/// The events of a timeline, by the rules of the viewers: phases and fields, threads with names, complete events of a thread
-/// that lie within one another or apart, asynchronous events in pairs.
+/// The events of a timeline, by the rules of the viewers: phases and fields, threads with names, complete events of a
+/// thread that lie within one another or apart, asynchronous events in pairs.
 fn events(text: &str) -> Vec<Event> {
     let value: Value = serde_json::from_str(text).unwrap();
     let (mut events, mut named, mut open) = (Vec::new(), Vec::new(), BTreeMap::new());
@@ -237,7 +237,8 @@ fn collectives_by_name_take_the_times_of_ideal_links() {
         let network = format!("constant-delay:delay={delay}ns,rate={rate}B/s,links=pair");
         let result = result(Path::new("."), &format!("run --kernel {kernel} --network {network} --nodes {ranks}"));
         let (found, there) = (result["completion_cycles"].as_u64().unwrap(), number("finish_ns"));
-        // A cycle is 1 ns. Each step ends in a cycle, where the back ends round down, and the next begins in the one after it.
+        // A cycle is 1 ns. Each step ends in a cycle, where the back ends round down, and the next begins in the one
+        // after it.
         let steps = if algorithm == "ring" { 2 * ranks } else { 4 };
         assert!(found >= there && found <= there + 2 * steps + 2, "{found} {row:?}");
         rows += 1;
@@ -262,7 +263,8 @@ fn groups_have_rows_of_their_own() {
     }
 }
 
-/// A training step with a slow rank and a dead link: the first lines of the page name both, with the link that is fullest.
+/// A training step with a slow rank and a dead link: the first lines of the page name both, with the link that is
+/// fullest.
 #[test]
 fn the_page_of_a_step_names_the_slow_rank_and_the_dead_link_first() {
     let Some(archive) = shared_file("traces/chakra/stage_llama_8ranks.tar.xz") else { return };

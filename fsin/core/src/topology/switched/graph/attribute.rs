@@ -310,8 +310,9 @@ pub(super) fn number(places: &Places<'_>, item: Item, key: &Word<'_>, value: &Wo
 }
 
 /// \[b/s\] A data rate: a number and `b/s`, `kb/s`, `Mb/s`, `Gb/s` or `Tb/s`, also written `Gbps` and `Gbit/s`; or
-/// `B/s` and `Bps` with these prefixes, 8 bits each; `Ki`, `Mi`, `Gi` and `Ti` are powers of 1024. The rate is that to the nearest
-/// bit in a second, whatever the number of decimals. `None` for another text, and for less than half a bit in a second.
+/// `B/s` and `Bps` with these prefixes, 8 bits each; `Ki`, `Mi`, `Gi` and `Ti` are powers of 1024. The rate is that to
+/// the nearest bit in a second, whatever the number of decimals. `None` for another text, and for less than half a bit
+/// in a second.
 #[must_use]
 pub fn parse_rate(text: &str) -> Option<u64> {
     let text = text.trim();
