@@ -47,6 +47,10 @@ impl Driven for Replay {
     fn timeline(&self) -> &[Span] {
         self.timeline().spans()
     }
+
+    fn places(&self) -> Vec<NodeId> {
+        self.places()
+    }
 }
 
 /// An application, and background traffic of nodes without a task.
@@ -77,6 +81,10 @@ impl<M: Driven + TrGen> Driven for Background<M> {
 
     fn collectives(&self) -> Vec<CollectiveRecord> {
         self.main().collectives()
+    }
+
+    fn places(&self) -> Vec<NodeId> {
+        self.main().places()
     }
 }
 

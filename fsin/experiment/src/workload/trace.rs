@@ -21,7 +21,7 @@ use trgen::trace::matrix::Matrix;
 use trgen::trace::program::Rounds;
 use trgen::trace::replay::{Replay, ReplayReport};
 use trgen::trace::timeline::{CollectiveRecord, Span};
-use trgen::{Geometry, TrGen};
+use trgen::{Geometry, NodeId, TrGen};
 
 use super::programs::{
     application, check_expanded, check_ticks, phrases, placement, read_options, reject_inapplicable, replaying,
@@ -136,6 +136,10 @@ impl Driven for chakra::Replay {
 
     fn collectives(&self) -> Vec<CollectiveRecord> {
         self.records().to_vec()
+    }
+
+    fn places(&self) -> Vec<NodeId> {
+        self.places().to_vec()
     }
 }
 

@@ -273,6 +273,12 @@ impl Replay {
         self.tasks.iter().map(Task::activity).collect()
     }
 
+    /// The node of each task.
+    #[must_use]
+    pub fn places(&self) -> Vec<NodeId> {
+        self.tasks.iter().map(|task| task.node).collect()
+    }
+
     /// Statistics of each task so far.
     #[must_use]
     pub fn report(&self) -> ReplayReport {
