@@ -192,7 +192,7 @@ impl Routes {
         cost: &impl Fn(u32) -> (u128, u128),
         uses: &mut Vec<Use>,
     ) -> Option<()> {
-        while at.here != at.home {
+        while at.here != at.home || !self.function.arrives(&at) {
             let mut links = self.candidates(&at, draw, wiring);
             let chosen = match self.paths {
                 Paths::Adaptive => links.min_by(|&one, &other| {
@@ -221,10 +221,10 @@ impl Routes {
         for _ in 0..MAX_HOPS {
             let mut next: BTreeMap<(usize, u16), u64> = BTreeMap::new();
             for ((router, phase), share) in here {
-                if router == at.home {
+                let visit = Visit { here: router, phase, ..at };
+                if router == at.home && self.function.arrives(&visit) {
                     continue;
                 }
-                let visit = Visit { here: router, phase, ..at };
                 let links = self.candidates(&visit, draw, wiring);
                 let count = links.clone().count() as u64;
                 if count == 0 {
