@@ -104,6 +104,7 @@ impl Flows {
         routes.check(&wiring, &**topology)?;
         let later = later(topology, params, &wiring)?;
         let (hosts, links) = (wiring.ports.hosts, wiring.capacities.len());
+        let are_shared = wiring.alone.iter().all(|&most| most == u64::MAX);
         Ok(Self {
             shares: Shares::new(Law::new(params), wiring.capacities.clone()),
             turns: Turns::new(params.connections),
@@ -114,8 +115,10 @@ impl Flows {
             flows: Vec::new(),
             active: Vec::new(),
             places: Vec::new(),
-            // A flow may use parts of a link where it is split, and of the other direction.
+            // A flow may use parts of a link where it is split, and of the other direction; and repairs know no flow that a
+            // link limits alone.
             local: (!is_reference
+                && are_shared
                 && params.fairness == Fairness::MaxMin
                 && params.paths != Paths::Spray
                 && params.cross_millionths == 0)
