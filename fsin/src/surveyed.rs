@@ -3,11 +3,8 @@
 use fsin_core::topology::{Capacities, Survey, Topology};
 use serde_json::{Map, Value, json};
 
-/// \[nodes\] Largest vertex-transitive network that is surveyed: that takes gigabytes of memory.
+/// \[nodes\] Largest network that is surveyed: that takes gigabytes of memory.
 const MOST_NODES: usize = 1 << 24;
-
-/// \[nodes\] Largest other network that is surveyed: that counts from each node, and takes minutes.
-const MOST_NODES_COUNTED_FROM_EACH: usize = 1 << 16;
 
 /// The properties of a topology, by the names of `fsin topology --format json`.
 #[must_use]
@@ -30,6 +27,7 @@ pub fn surveyed_with(topology: &dyn Topology, capacities: &Capacities) -> Map<St
         "degree_max": survey.degree_max,
         "diameter_hops": survey.diameter,
         "distance_mean_hops": survey.distance_mean,
+        "distances_counted_from": survey.counted,
         "pairs": survey.pairs(),
         "hops_all_pairs": survey.hops(),
         "all_to_all_link_load_mean": survey.exchange_load(),
@@ -46,13 +44,9 @@ pub fn surveyed_with(topology: &dyn Topology, capacities: &Capacities) -> Map<St
 /// What is wrong, and the remedy.
 pub fn check_size(topology: &dyn Topology) -> Result<(), (String, String)> {
     let nodes = topology.nodes();
-    let (most, why) = match topology.is_vertex_transitive() {
-        true => (MOST_NODES, "to be counted"),
-        false => (MOST_NODES_COUNTED_FROM_EACH, "to be counted from each of them"),
-    };
-    if nodes > most {
-        let what = format!("the {nodes} nodes of {} are too many {why}", topology.spec());
-        return Err((what, format!("use at most {most} nodes")));
+    if nodes > MOST_NODES {
+        let what = format!("the {nodes} nodes of {} are too many to be counted", topology.spec());
+        return Err((what, format!("use at most {MOST_NODES} nodes")));
     }
     Ok(())
 }

@@ -36,11 +36,17 @@ pub struct Expected {
     connected: String,
     flows: String,
     flow_bytes: String,
+    first_start: String,
+    last_start: String,
     demands: String,
     demand_total: String,
     ranks: String,
     messages: String,
     message_bytes: String,
+    /// Two hosts of a platform; empty if none are named.
+    pub pair: String,
+    pair_latency_s: String,
+    pair_rate_bps: String,
 }
 
 /// What became of a file.
@@ -75,13 +81,19 @@ pub fn unpack(folder: &Path, into: &Path) -> std::io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.to_string_lossy().ends_with(".tar.xz") {
-            let status = Command::new("tar").arg("-xJf").arg(&path).arg("-C").arg(into).status()?;
-            if !status.success() {
-                return Err(std::io::Error::other(format!("tar: {}", path.display())));
-            }
+            unpack_one(&path, into)?;
         }
     }
     Ok(())
+}
+
+/// Unpacks an archive.
+///
+/// # Errors
+/// One that `tar` does not unpack.
+pub fn unpack_one(archive: &Path, into: &Path) -> std::io::Result<()> {
+    let status = Command::new("tar").arg("-xJf").arg(archive).arg("-C").arg(into).status()?;
+    if status.success() { Ok(()) } else { Err(std::io::Error::other(format!("tar: {}", archive.display()))) }
 }
 
 /// What the command did with a file.
@@ -145,7 +157,11 @@ impl Expected {
             "topology" => self.network(&said.found),
             "trace" | "trace chakra" => differences(
                 &said.found,
-                &[("ranks", &self.ranks), ("messages", &self.messages), ("bytes", &self.message_bytes)],
+                &[
+                    ("tasks", &self.ranks),
+                    ("point_to_point_messages", &self.messages),
+                    ("point_to_point_bytes", &self.message_bytes),
+                ],
             ),
             _ => Vec::new(),
         };
@@ -193,15 +209,54 @@ impl Expected {
         all
     }
 
-    /// The facts of a list of flows that a note of a run states.
+    /// What the notes of a run say of a list of flows otherwise than the facts.
     #[must_use]
-    pub fn flow_facts(&self) -> Option<String> {
-        Some(format!(
-            "{} flow{} of {} bytes in all",
-            self.flows,
-            if self.flows == "1" { "" } else { "s" },
-            self.flow_bytes
-        ))
+    pub fn flow_differences(&self, notes: &str) -> Vec<String> {
+        let plural = if self.flows == "1" { "" } else { "s" };
+        let mut all = Vec::new();
+        let counts = format!("{} flow{plural} of {} bytes in all", self.flows, self.flow_bytes);
+        if !notes.contains(&counts) {
+            all.push(format!("`{counts}` is not in {notes}"));
+        }
+        let unit = match self.option("cm-unit") {
+            Some("ps") => 1.0,
+            Some("us") => 1e6,
+            Some("ns") => 1e3,
+            // Lists of ns-3 count seconds.
+            _ => 1e12,
+        };
+        let said = notes.split_once("starts from ").and_then(|(_, rest)| rest.split_once(" to "));
+        let last = said.map_or("", |(_, rest)| rest.split([',', ';', ' ']).next().unwrap_or(""));
+        let spans = [(said.map_or("", |(first, _)| first), &self.first_start), (last, &self.last_start)];
+        for (said, expected) in spans {
+            let Ok(expected) = expected.parse::<f64>() else { continue };
+            let found = trgen::units::parse_span(said).map(|ps| ps as f64);
+            if found.is_none_or(|found| (found - expected * unit).abs() > 1.0 + 1e-9 * found) {
+                all.push(format!("a start of `{said}` where {expected} is right"));
+            }
+        }
+        all
+    }
+
+    /// A message over the route of the pair: its bytes, and the time \[s\] that its latency and its narrowest link let it
+    /// take. `None` without a pair.
+    #[must_use]
+    pub fn message_of_pair(&self) -> Option<(u64, f64)> {
+        let (latency, rate) = (self.pair_latency_s.parse::<f64>().ok()?, self.pair_rate_bps.parse::<f64>().ok()?);
+        let bytes = (rate * 0.01 / 8.0).max(1000.0) as u64;
+        (rate > 1e3).then(|| (bytes, latency + bytes as f64 * 8.0 / rate))
+    }
+
+    /// The number of ranks of a trace, where it is stated.
+    #[must_use]
+    pub fn tasks(&self) -> Option<usize> {
+        self.ranks.parse().ok()
+    }
+
+    /// The messages of a trace, where no collectives make them a matter of algorithms.
+    #[must_use]
+    pub fn messages(&self) -> Option<u64> {
+        self.messages.parse().ok()
     }
 }
 
@@ -220,16 +275,9 @@ fn says(message: &str, word: &str) -> bool {
     !letters.is_empty() && message.to_lowercase().contains(&letters.to_lowercase())
 }
 
-/// Differences of several facts.
+/// Differences of several facts; one that is absent differs.
 fn differences(found: &Value, facts: &[(&str, &str)]) -> Vec<String> {
-    let of = |name: &str| match name {
-        "ranks" => &found["tasks"],
-        other => &found[other],
-    };
-    facts
-        .iter()
-        .filter_map(|(name, expected)| if of(name).is_null() { None } else { difference(name, of(name), expected) })
-        .collect()
+    facts.iter().filter_map(|(name, expected)| difference(name, &found[name], expected)).collect()
 }
 
 /// A fact that differs from what is expected; nothing where nothing is.

@@ -1,11 +1,26 @@
 //! The shape of the network, as far as traffic depends on it.
+//!
+//! Decision: docs/decisions/0461-names-of-nodes.md.
+
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::units::NodeId;
+
+/// Names of nodes, as the file of a network has them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct NodeNames {
+    /// By name of a host, or of a switch with one endpoint.
+    pub endpoints: HashMap<String, NodeId>,
+    /// By number of a node in a file that numbers its nodes: its endpoint, `None` for a switch.
+    pub numbers: Option<Vec<Option<u32>>>,
+}
 
 /// Dimensions and sizes of a grid of nodes. Node i has coordinates x = i mod X, y = (i / X) mod Y, ...
 ///
 /// Patterns such as tornado and placements such as `row` are defined on coordinates, the placement `shuffle` on the
-/// leaf switches of trees. Traffic knows nothing else of a topology (wrap-around, directions, links).
+/// leaf switches of trees. Nodes have the names of a file, where the network is one. Traffic knows nothing else of a topology
+/// (wrap-around, directions, links).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Geometry {
     /// Sizes, dimension 0 first.
@@ -14,6 +29,8 @@ pub struct Geometry {
     leaf: u32,
     /// Number of consecutive nodes that a network of their own joins; 1 if there are no such groups.
     group: u32,
+    /// Names of nodes, where the network has some.
+    names: Option<Arc<NodeNames>>,
 }
 
 impl Geometry {
@@ -22,7 +39,7 @@ impl Geometry {
     #[must_use]
     pub fn new(sizes: &[u32]) -> Option<Self> {
         let nodes = sizes.iter().try_fold(1u32, |product, &size| product.checked_mul(size))?;
-        (nodes > 0 && !sizes.is_empty()).then(|| Self { sizes: sizes.to_vec(), leaf: 1, group: 1 })
+        (nodes > 0 && !sizes.is_empty()).then(|| Self { sizes: sizes.to_vec(), leaf: 1, group: 1, names: None })
     }
 
     /// The same nodes as endpoints of a tree, with `leaf` consecutive nodes per leaf switch. `None` if `leaf` does not
@@ -39,6 +56,60 @@ impl Geometry {
     pub fn with_group(self, group: u32) -> Option<Self> {
         let fits = group > 0 && self.nodes().is_multiple_of(group as usize);
         fits.then_some(Self { group, ..self })
+    }
+
+    /// The same nodes with names.
+    #[must_use]
+    pub fn with_names(self, names: NodeNames) -> Self {
+        Self { names: Some(Arc::new(names)), ..self }
+    }
+
+    /// The node of a word: the number of an endpoint, or a name.
+    ///
+    /// # Errors
+    /// The word, and what nodes there are.
+    pub fn find(&self, word: &str) -> Result<NodeId, String> {
+        let number = word.parse::<u32>().ok().filter(|&number| (number as usize) < self.nodes());
+        let named = || self.names.as_ref()?.endpoints.get(word).copied();
+        number.map(NodeId).or_else(named).ok_or_else(|| self.unknown(word))
+    }
+
+    /// The node of a word in a list that was written for the file of the network: a number is that of the file where it
+    /// numbers its nodes, and a name goes before the number of an endpoint.
+    ///
+    /// # Errors
+    /// The word, and why it is none.
+    pub fn find_listed(&self, word: &str) -> Result<NodeId, String> {
+        let number = word.parse::<u32>().ok();
+        let names = self.names.as_deref();
+        if let (Some(numbers), Some(number)) = (names.and_then(|names| names.numbers.as_deref()), number) {
+            return match numbers.get(number as usize) {
+                Some(Some(endpoint)) => Ok(NodeId(*endpoint)),
+                Some(None) => Err(format!("node {number} of the network's file is a switch")),
+                None => Err(format!("node {number}, and the network's file has {} nodes", numbers.len())),
+            };
+        }
+        let named = names.and_then(|names| names.endpoints.get(word).copied());
+        named.or(number.map(NodeId)).ok_or_else(|| self.unknown(word))
+    }
+
+    /// The names of nodes that have one.
+    #[must_use]
+    pub fn names(&self) -> HashMap<NodeId, &str> {
+        let all = self.names.iter().flat_map(|names| &names.endpoints);
+        all.map(|(name, &node)| (node, name.as_str())).collect()
+    }
+
+    /// Why a word is no node.
+    fn unknown(&self, word: &str) -> String {
+        let what: String = word.chars().take(40).collect();
+        let most = self.nodes() - 1;
+        match self.names {
+            Some(_) => format!(
+                "`{what}` is not a node: no number from 0 to {most}, and no name of a host or of a switch with one endpoint"
+            ),
+            None => format!("`{what}` is not a node: no number from 0 to {most}"),
+        }
     }
 
     /// Nodes of each group that has a network of its own; 1 in networks of one level.
@@ -99,6 +170,21 @@ mod tests {
         for node in 0..60 {
             assert_eq!(grid.node(&grid.coordinates(NodeId(node))), NodeId(node));
         }
+    }
+
+    #[test]
+    fn nodes_are_found_by_number_and_by_name() {
+        let plain = Geometry::new(&[3]).unwrap();
+        assert_eq!(plain.find("2"), Ok(NodeId(2)));
+        assert!(plain.find("3").is_err() && plain.find("Ulm").is_err());
+        let endpoints = [("Ulm".to_owned(), NodeId(1)), ("2".to_owned(), NodeId(0))].into();
+        let named = plain.clone().with_names(NodeNames { endpoints, numbers: None });
+        // A pattern counts endpoints, a list knows the names of the file first.
+        assert_eq!((named.find("Ulm"), named.find("2")), (Ok(NodeId(1)), Ok(NodeId(2))));
+        assert_eq!((named.find_listed("2"), named.find_listed("1")), (Ok(NodeId(0)), Ok(NodeId(1))));
+        let counted = plain.with_names(NodeNames { numbers: Some(vec![None, Some(0)]), ..NodeNames::default() });
+        assert_eq!(counted.find_listed("1"), Ok(NodeId(0)));
+        assert!(counted.find_listed("0").is_err() && counted.find_listed("2").is_err());
     }
 
     #[test]

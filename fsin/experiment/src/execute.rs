@@ -19,6 +19,7 @@ use trgen::{Cycle, NodeId};
 use super::bounds::Bounds;
 use super::collective_links::{Confines, confines};
 use super::details::{MessageTime, message_times};
+use super::load_bound::LoadBound;
 use super::plan::RunPlan;
 use super::resolve::Experiment;
 use super::settings::SettingsError;
@@ -248,6 +249,7 @@ pub fn execute_over(
     }
     let mut notes = driver.notes;
     notes.extend(small_packets(experiment, &*driver.driven));
+    notes.extend(greatest_scale(experiment));
     // What was dropped or taken otherwise than written concerns every figure on this network.
     let understood = experiment.topology().and_then(|topology| topology.switched()?.understood());
     notes.extend(understood.map(|understood| understood.remarks()).unwrap_or_default().into_iter().map(Phrase::from));
@@ -303,6 +305,21 @@ fn fail_if_unmatched(outcome: &mut Outcome, report: &ReplayReport) {
         // A task that still waits for a message has not ended.
         outcome.completion = None;
     }
+}
+
+/// What the links admit of stated demands, beside the factor that was given.
+fn greatest_scale(experiment: &Experiment) -> Option<Phrase> {
+    let settings = experiment.settings();
+    if !settings.is_set("scale") {
+        return None;
+    }
+    let (factor, load) = (settings.number("scale").ok()?, settings.number("load").ok()?);
+    let bound = LoadBound::of(experiment)?;
+    let greatest = factor * bound.load / load;
+    let by = bound.by;
+    Some(
+        phrase![["scale" => factor], (": links admit {greatest:.4} times the demands at most, whatever the routing ({by})")],
+    )
 }
 
 /// \[packets\] By router and port: packets carried, of the counts of an [`Outcome`]; `None` where there is no link.

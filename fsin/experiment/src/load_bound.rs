@@ -5,7 +5,7 @@
 //! (the middle of the node numbers, of each dimension, the surroundings of a switch, a link that alone joins two parts,
 //! and of uniform traffic the border of a subtree); and that of all links together, over minimal routes. A link carries
 //! no more than its rate, and than the room behind it allows in a round trip. Destinations must be known exactly: the
-//! uniform pattern, hot spots, and those that send each node to one other.
+//! uniform pattern, hot spots, stated demands, and those that send each node to one other.
 
 use std::sync::Arc;
 
@@ -35,8 +35,10 @@ impl LoadBound {
     pub fn of(experiment: &Experiment) -> Option<Self> {
         let (topology, rates) = (experiment.topology()?, experiment.network.rates()?);
         let config = experiment.workload.sources()?;
-        let pattern = spatial::parse(&config.pattern, &config.geometry, config.seed).ok()?;
-        let flows = Flows::of(&*pattern)?;
+        let flows = match config.pattern.as_str() {
+            "demands" => Flows::of_demands(config.demands.as_deref()?)?,
+            pattern => Flows::of(&*spatial::parse(pattern, &config.geometry, config.seed).ok()?)?,
+        };
         let (link, capacities) = (rates.link, capacities(&*experiment.network, &**topology));
         let mut bounds = vec![
             flows.ejection(&capacities, &rates),
@@ -64,6 +66,22 @@ impl Flows {
             return None;
         }
         (0..nodes).map(|node| pattern.shares(NodeId::at(node))).collect::<Option<_>>().map(Self)
+    }
+
+    /// The flows of stated demands: at load 1 the nodes that send offer 1 in the mean.
+    fn of_demands(demands: &[Vec<(u32, f64)>]) -> Option<Self> {
+        let nodes = demands.len();
+        let sums = demands.iter().map(|row| row.iter().map(|(_, value)| value).sum::<f64>());
+        let (total, senders) = (sums.clone().sum::<f64>(), sums.filter(|&sum| sum > 0.0).count());
+        if !(2..=MOST_NODES).contains(&nodes) || senders == 0 {
+            return None;
+        }
+        let row = |demands: &Vec<(u32, f64)>| {
+            let mut row = vec![0.0; nodes];
+            demands.iter().for_each(|&(to, value)| row[to as usize] += value * senders as f64 / total);
+            row
+        };
+        Some(Self(demands.iter().map(row).collect()))
     }
 
     /// Every flow: source, destination, and share.

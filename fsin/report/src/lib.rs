@@ -32,7 +32,7 @@ pub use links::link_pictures;
 pub use page::{Baseline, Passage, ProgramRun, Subject, joint_page, page, program_page};
 #[cfg(feature = "plots")]
 pub use plot::{ConvertError, Graphic};
-pub use plot::{Picture, Range, Scale, Style, by_size, pictures, transients};
+pub use plot::{Picture, Range, Scale, Style, by_size, pictures, searches, transients};
 pub use ranks::traffic_picture;
 pub use rounded::{percent, rounded, with_interval};
 pub use svg::{COLOURS, Colour, escape};

@@ -185,7 +185,8 @@ fn nodes(nodes: &[NodeRow], out: &mut dyn Write) -> io::Result<()> {
         let mean = sent.latency_mean_cycles.map_or("-".to_owned(), |mean| format!("{mean:.2}"));
         let most = sent.latency_max_cycles.map_or("-".to_owned(), |most| most.to_string());
         let (offered, delivered) = (sent.bytes_offered, sent.bytes_delivered);
-        writeln!(out, "{:<20} {offered:>13} {delivered:>13} {:>13.4} {mean:>13} {most:>13}", row.node, share(row))?;
+        let node = row.name.clone().unwrap_or_else(|| row.node.to_string());
+        writeln!(out, "{node:<20} {offered:>13} {delivered:>13} {:>13.4} {mean:>13} {most:>13}", share(row))?;
     }
     match sending.len().saturating_sub(MAX_NODES) {
         0 => Ok(()),

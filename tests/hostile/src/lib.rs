@@ -7,6 +7,8 @@ pub mod allocations;
 #[path = "../../src/chakra.rs"]
 pub mod chakra;
 pub mod mutate;
+#[path = "../../../fsin/core/src/topology/switched/graph/formats/samples.rs"]
+pub mod networks;
 pub mod probe;
 pub mod repair;
 pub mod seeds;

@@ -181,12 +181,6 @@ fn refusals_name_their_place() {
     for (text, network, what, remedy) in [
         ("H0 a rate 1Gb/s\nH0 b\nH1 a\na b\n", "flow", "some links of host `H0` have a rate", "all of them"),
         (
-            "x kind nic\ny kind nic\nH0 x\nx y\nH1 y\n",
-            "flow",
-            "network interfaces `x` and `y` are linked",
-            "a switch between",
-        ),
-        (
             "H0 a rate 1Gb/s\nH0 b rate 1Gb/s\nH1 a\na b\n",
             "constant-delay:delay=1us",
             "a network without links does not use rates",

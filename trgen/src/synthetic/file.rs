@@ -93,21 +93,24 @@ fn head(text: &str) -> Option<(&str, u64)> {
 
 /// Numbers of lines.
 fn lines<'a>(call: &Call, shown: String, text: impl Iterator<Item = (&'a str, u64)>) -> Result<Lines, SpecError> {
+    lines_by(call, shown, text, |_, word| word.parse::<f64>().map_err(|_| format!("`{word}` is not a number")))
+}
+
+/// Numbers of lines; `number` gives that of a word in a column, or the reason why it has none.
+fn lines_by<'a>(
+    call: &Call,
+    shown: String,
+    text: impl Iterator<Item = (&'a str, u64)>,
+    number_of: impl Fn(usize, &str) -> Result<f64, String>,
+) -> Result<Lines, SpecError> {
     let mut found = Lines { shown, lines: Vec::new() };
     for (line, number) in text {
         let mut row = Vec::new();
-        for word in words(line) {
-            match word.parse::<f64>().ok().filter(|value| value.is_finite()) {
-                Some(value) => row.push(value),
-                None => {
-                    return Err(found.refuse(
-                        call,
-                        Some(number),
-                        &format!("`{word}` is not a number"),
-                        "correct the file",
-                    ));
-                }
-            }
+        for (column, word) in words(line).enumerate() {
+            let value = number_of(column, word);
+            let value = value
+                .and_then(|value| if value.is_finite() { Ok(value) } else { Err(format!("`{word}` is not a number")) });
+            row.push(value.map_err(|why| found.refuse(call, Some(number), &why, "correct the file"))?);
         }
         if !row.is_empty() {
             found.lines.push((number, row));
@@ -186,7 +189,13 @@ pub(super) fn pairs(
             format!("begin a table with source,destination,{}, or write a square matrix of numbers", columns[0]);
         return Err(file.refuse(call, Some(at), &what, &remedy));
     };
-    let file = lines(call, shown, text.lines().zip(1..).filter(|&(_, number)| number > at))?;
+    let is_end = |column: usize| column == from || column == to;
+    let number_of = |column: usize, word: &str| match word.parse::<f64>() {
+        Ok(value) => Ok(value),
+        Err(_) if is_end(column) => context.geometry.find(word.trim_matches('"')).map(|node| f64::from(node.0)),
+        Err(_) => Err(format!("`{word}` is not a number")),
+    };
+    let file = lines_by(call, shown, text.lines().zip(1..).filter(|&(_, number)| number > at), number_of)?;
     let mut known = std::collections::HashMap::new();
     for (line, values) in &file.lines {
         let refuse = |what: String, remedy: &str| Err(file.refuse(call, Some(*line), &what, remedy));

@@ -30,6 +30,7 @@ class Topology(Record):
     degree_max: int
     diameter_hops: Union[int, Any]
     distance_mean_hops: Union[float, Any]
+    distances_counted_from: int
     pairs: Union[int, Any]
     hops_all_pairs: Union[int, Any]
     all_to_all_link_load_mean: Union[float, Any]

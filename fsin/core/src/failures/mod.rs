@@ -22,11 +22,11 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::rng::{Purpose, mix2, pick};
+use trgen::{Geometry, NodeId};
 
 use crate::topology::{DeadLink, Port, Topology, damaged};
 use names::Names;
@@ -53,7 +53,8 @@ pub struct Change {
 impl Change {
     /// The warning that no route is left for these pairs of nodes after this change.
     #[must_use]
-    pub fn warning(&self, lost: &LostPairs) -> Phrase {
+    pub fn warning(&self, lost: &LostPairs, geometry: &Geometry) -> Phrase {
+        let lost = lost.in_words(geometry);
         phrase![["fail" => self.words.join(",")], ": no route is left for {lost}; their messages are lost"]
     }
 }
@@ -174,6 +175,7 @@ impl Failures {
     #[must_use]
     pub fn unreachable(&self, whole: &dyn Topology) -> Option<SpecError> {
         let lost = LostPairs::between(&parts(whole, &dead_ports(&self.start)))?;
+        let lost = lost.in_words(whole.geometry());
         let what = phrase![["fail"], ": no route is left for {lost}"];
         Some(SpecError::new(ErrorKind::Conflict, what, "let fewer links fail, or others").of("fail"))
     }
@@ -184,7 +186,7 @@ impl Failures {
         let lost_of =
             |(change, dead): (_, Vec<DeadLink>)| Some((change, LostPairs::between(&parts(whole, &dead_ports(&dead)))?));
         let lost = self.changes.iter().zip(self.phases().skip(1)).filter_map(lost_of);
-        lost.map(|(change, lost): (&Change, LostPairs)| change.warning(&lost)).collect()
+        lost.map(|(change, lost): (&Change, LostPairs)| change.warning(&lost, whole.geometry())).collect()
     }
 }
 
@@ -255,12 +257,26 @@ pub fn parts(topology: &dyn Topology, dead: &HashSet<(NodeId, Port)>) -> Vec<u32
     parts
 }
 
-impl std::fmt::Display for LostPairs {
-    /// The text that completes "no route is left for ...".
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let named: Vec<String> = self.some.iter().map(|(from, to)| format!("{from} to {to}")).collect();
+impl LostPairs {
+    /// The text that completes "no route is left for ...", with the names that nodes have.
+    #[must_use]
+    pub fn in_words(&self, geometry: &Geometry) -> String {
+        let names = geometry.names();
+        self.written(|node| names.get(&node).map_or_else(|| node.to_string(), |&name| name.to_owned()))
+    }
+
+    fn written(&self, name: impl Fn(NodeId) -> String) -> String {
+        let named: Vec<String> =
+            self.some.iter().map(|&(from, to)| format!("{} to {}", name(from), name(to))).collect();
         let more = if self.count > self.some.len() { ", ..." } else { "" };
-        write!(f, "{} of {} pairs of nodes ({}{more})", self.count, self.of, named.join(", "))
+        format!("{} of {} pairs of nodes ({}{more})", self.count, self.of, named.join(", "))
+    }
+}
+
+impl std::fmt::Display for LostPairs {
+    /// The text that completes "no route is left for ...", with numbers of nodes.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.written(|node| node.to_string()))
     }
 }
 

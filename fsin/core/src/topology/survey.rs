@@ -1,10 +1,22 @@
 //! Properties of a topology: links, degree, distances, and the uniform load that its links can carry.
+//!
+//! Decision: docs/decisions/0462-large-maps.md.
+
+use std::collections::HashMap;
 
 use trgen::NodeId;
 
 use super::capacity::{Capacities, Cut, cut, cut_capacity, cuts_between};
 use super::switched::Nics;
 use super::{Port, Switched, Topology};
+
+/// \[links\] Maximum number of links that are followed to count all distances, in seconds; where more would be, so many
+/// are followed for an estimate.
+const MOST_STEPS: usize = 1 << 29;
+const MOST_STEPS_OF_ESTIMATE: usize = 1 << 26;
+
+/// \[nodes\] Maximum number of nodes of a network of switches whose minimum cuts are counted.
+const MOST_CUT: usize = 1 << 16;
 
 /// Properties of a topology, counted node by node, without formulas.
 #[derive(Clone, PartialEq, Debug)]
@@ -21,15 +33,20 @@ pub struct Survey {
     pub degree_max: usize,
     /// \[hops\] Longest minimal route between endpoints.
     pub diameter: u32,
+    /// \[nodes\] Endpoints from which distances were counted: all of them, unless that would take minutes. Then they are
+    /// spread evenly over the numbers, the mean distance is an estimate, and the diameter is at least what is given.
+    pub counted: usize,
     /// \[hops\] Mean length of minimal routes between different endpoints; `None` for a single node.
     pub distance_mean: Option<f64>,
     /// \[links\] Number of directed links from the lower half of the node numbers to the upper half; in a network of
-    /// switches, the minimum cut between the two halves of the endpoints.
-    pub middle_links: usize,
-    /// \[phits/node/cycle\] Upper bound of the uniform load that any routing could carry; `None` for a single node. It
-    /// is the least of these capacities: of all links together, and in each direction of the links that cross the
-    /// middle of the node numbers, of those that cross the middle of a dimension, of those between a subtree below the
-    /// top and the rest, of those between a switch and the others, and of each link that alone joins two parts.
+    /// switches, the minimum cut between the two halves of the endpoints. `None` for networks of switches in which counting
+    /// it would take long.
+    pub middle_links: Option<usize>,
+    /// \[phits/node/cycle\] Upper bound of the uniform load that any routing could carry; `None` for a single node, and where
+    /// distances or cuts are not counted. It is the least of these capacities: of all links together, and in each
+    /// direction of the links that cross the middle of the node numbers, of those that cross the middle of a dimension, of
+    /// those between a subtree below the top and the rest, of those between a switch and the others, and of each link
+    /// that alone joins two parts.
     pub uniform_load_bound: Option<f64>,
 }
 
@@ -40,16 +57,22 @@ impl Survey {
         self.nodes as u64 * (self.nodes as u64).saturating_sub(1)
     }
 
-    /// \[hops\] Length of minimal routes, summed over all [pairs](Self::pairs).
+    /// \[hops\] Length of minimal routes, summed over all [pairs](Self::pairs); `None` where not all are counted.
     #[must_use]
-    pub fn hops(&self) -> u64 {
-        (self.distance_mean.unwrap_or(0.0) * self.pairs() as f64).round() as u64
+    pub fn hops(&self) -> Option<u64> {
+        self.is_exact().then(|| (self.distance_mean.unwrap_or(0.0) * self.pairs() as f64).round() as u64)
+    }
+
+    /// True if distances were counted from every endpoint.
+    #[must_use]
+    pub const fn is_exact(&self) -> bool {
+        self.counted == self.nodes
     }
 
     /// \[messages\] What a link carries in the mean if each endpoint sends a message to each other one.
     #[must_use]
     pub fn exchange_load(&self) -> Option<f64> {
-        (self.links > 0).then(|| self.hops() as f64 / self.links as f64)
+        self.hops().filter(|_| self.links > 0).map(|hops| hops as f64 / self.links as f64)
     }
 
     /// Counts the properties, with what links carry by their rates alone. Time and memory are proportional to nodes
@@ -67,26 +90,15 @@ impl Survey {
         let links = neighbours.iter().map(Vec::len).sum();
         let degrees = || neighbours.iter().map(Vec::len);
         let ends = topology.endpoints();
-        let starts = if topology.is_vertex_transitive() { 1 } else { ends };
-        let nics = Nics::of(topology);
-        let mut diameter = 0;
-        let mut sum = 0u64;
-        for start in 0..starts {
-            // From an interface of a host, only its own packets go on to other switches.
-            let home = topology.switched().map(|network| network.fabric().home(NodeId::at(start)).0.index());
-            let ends_at = |node: usize| node >= ends && nics.bar(node - ends) && home != Some(node);
-            let mut distances = distances(&neighbours, start, |node, there| there < ends || !ends_at(node));
-            distances.truncate(ends);
-            diameter = diameter.max(distances.iter().copied().max().unwrap_or(0));
-            sum += distances.into_iter().map(u64::from).sum::<u64>();
-        }
-        let pairs = (starts * (ends - 1)) as f64;
+        let Lengths { diameter, sum, counted } = Lengths::of(topology, &neighbours, links);
+        let pairs = (counted * (ends - 1)) as f64;
         let distance_mean = (ends > 1).then(|| sum as f64 / pairs);
+        let counted = if topology.is_vertex_transitive() { ends } else { counted };
         if let Some(network) = topology.switched() {
-            return Self::of_switches(network, &neighbours, capacities, diameter, distance_mean);
+            return Self::of_switches(network, &neighbours, capacities, (diameter, counted), distance_mean);
         }
         let half = nodes / 2;
-        let middle_links = neighbours[..half].iter().flatten().filter(|&&neighbour| neighbour >= half).count();
+        let middle_links = Some(neighbours[..half].iter().flatten().filter(|&&neighbour| neighbour >= half).count());
         let uniform_load_bound = distance_mean.map(|mean| {
             let all = capacities.total() / (nodes as f64 * mean);
             let of_cut = |Cut { is_lower, upwards, downwards, .. }| {
@@ -102,6 +114,7 @@ impl Survey {
             degree_min: degrees().min().unwrap_or(0),
             degree_max: degrees().max().unwrap_or(0),
             diameter,
+            counted,
             distance_mean,
             middle_links,
             uniform_load_bound,
@@ -115,7 +128,7 @@ impl Survey {
         network: &Switched,
         neighbours: &[Vec<usize>],
         capacities: &Capacities,
-        diameter: u32,
+        (diameter, counted): (u32, usize),
         distance_mean: Option<f64>,
     ) -> Self {
         let nodes = network.endpoints();
@@ -124,8 +137,14 @@ impl Survey {
         let half = nodes / 2;
         let alike: Vec<Vec<(usize, u64)>> =
             neighbours.iter().map(|list| list.iter().map(|&there| (there, 1)).collect()).collect();
-        let middle_links = if half == 0 { 0 } else { cut(&alike, half, nodes) as usize };
-        let uniform_load_bound = distance_mean.map(|mean| capacities.uniform_load(nodes, mean, network.top_subtrees()));
+        let is_cut = neighbours.len() <= MOST_CUT;
+        let middle_links = match half {
+            0 => Some(0),
+            _ => is_cut.then(|| cut(&alike, half, nodes) as usize),
+        };
+        let uniform_load_bound = distance_mean
+            .filter(|_| is_cut && counted == nodes)
+            .map(|mean| capacities.uniform_load(nodes, mean, network.top_subtrees()));
         Self {
             nodes,
             switches: neighbours.len() - nodes,
@@ -133,6 +152,7 @@ impl Survey {
             degree_min: degrees().min().unwrap_or(0),
             degree_max: degrees().max().unwrap_or(0),
             diameter,
+            counted,
             distance_mean,
             middle_links,
             uniform_load_bound,
@@ -150,11 +170,61 @@ pub fn links_of(topology: &dyn Topology) -> Vec<Vec<usize>> {
     (0..topology.nodes()).map(neighbours).collect()
 }
 
-/// \[hops\] By node: its distance from `start`, found breadth first.
-fn distances(neighbours: &[Vec<usize>], start: usize, leads: impl Fn(usize, usize) -> bool) -> Vec<u32> {
+/// Lengths of minimal routes.
+struct Lengths {
+    /// \[hops\] The longest one.
+    diameter: u32,
+    /// \[hops\] All of them together.
+    sum: u64,
+    /// \[nodes\] Endpoints from which they lead.
+    counted: usize,
+}
+
+impl Lengths {
+    /// Counts the routes that begin at the same links only once: those of the endpoints of a switch are as long.
+    fn of(topology: &dyn Topology, neighbours: &[Vec<usize>], links: usize) -> Self {
+        let ends = topology.endpoints();
+        let nics = Nics::of(topology);
+        let mut places: HashMap<&[usize], usize> = HashMap::new();
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for start in 0..if topology.is_vertex_transitive() { 1 } else { ends } {
+            let place = *places.entry(&neighbours[start]).or_insert(groups.len());
+            match groups.get_mut(place) {
+                Some(group) => group.push(start),
+                None => groups.push(vec![start]),
+            }
+        }
+        let step = match groups.len().saturating_mul(links) <= MOST_STEPS {
+            true => 1,
+            false => groups.len().div_ceil((MOST_STEPS_OF_ESTIMATE / links.max(1)).max(1)),
+        };
+        let mut found = Self { diameter: 0, sum: 0, counted: 0 };
+        for group in groups.iter().step_by(step) {
+            // From an interface of a host, only its own packets go on to other switches.
+            let home = topology.switched().map(|network| network.fabric().home(NodeId::at(group[0])).0.index());
+            let ends_at = |node: usize| node >= ends && nics.bar(node - ends) && home != Some(node);
+            let mut distances =
+                distances(neighbours, &neighbours[group[0]], |node, there| there < ends || !ends_at(node));
+            distances.truncate(ends);
+            // None leads from an endpoint to itself, as from one to others of its switch.
+            let own = |start: usize| u64::from(distances[start]);
+            let all: u64 = distances.iter().map(|&hops| u64::from(hops)).sum();
+            found.sum += group.iter().map(|&start| all - own(start)).sum::<u64>();
+            found.counted += group.len();
+            if let [only] = group[..] {
+                distances[only] = 0;
+            }
+            found.diameter = found.diameter.max(distances.into_iter().max().unwrap_or(0));
+        }
+        found
+    }
+}
+
+/// \[hops\] By node: its distance from a node with links to `first`, found breadth first.
+fn distances(neighbours: &[Vec<usize>], first: &[usize], leads: impl Fn(usize, usize) -> bool) -> Vec<u32> {
     let mut distances = vec![u32::MAX; neighbours.len()];
-    distances[start] = 0;
-    let mut reached = vec![start];
+    let mut reached = first.to_vec();
+    reached.iter().for_each(|&node| distances[node] = 1);
     let mut next = 0;
     while let Some(&here) = reached.get(next) {
         next += 1;

@@ -14,6 +14,9 @@ use fsin_core::stats::{Details, NodeDetails, Share};
 pub struct NodeRow {
     /// Number of the node.
     pub node: u64,
+    /// Its name in the file of the network; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// What it sends.
     #[serde(flatten)]
     pub sent: ShareRow,
@@ -31,6 +34,12 @@ pub struct FlowRow {
     pub source: u64,
     /// Number of the receiving node.
     pub destination: u64,
+    /// The name of the sending node in the file of the network; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_name: Option<String>,
+    /// The name of the receiving node in the file of the network; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub destination_name: Option<String>,
     /// What is sent.
     #[serde(flatten)]
     pub sent: ShareRow,
@@ -121,8 +130,11 @@ pub(super) fn details(result: &mut RunResult, experiment: &Experiment, finished:
     let outcome = &finished.outcome;
     let row = |share: &Share| share_row(share, experiment, finished);
     if let Some(details) = &finished.details {
+        let names = experiment.geometry().names();
+        let name = |node: trgen::NodeId| names.get(&node).map(|&name| name.to_owned());
         let node = |(number, node): (u64, &NodeDetails)| NodeRow {
             node: number,
+            name: name(trgen::NodeId(number as u32)),
             sent: row(&node.sent),
             packets_received: node.packets_received,
             bytes_received: node.bytes_received,
@@ -134,6 +146,8 @@ pub(super) fn details(result: &mut RunResult, experiment: &Experiment, finished:
             let flow = |(source, destination, share): (trgen::NodeId, trgen::NodeId, &Share)| FlowRow {
                 source: u64::from(source.0),
                 destination: u64::from(destination.0),
+                source_name: name(source),
+                destination_name: name(destination),
                 sent: row(share),
             };
             result.flows = Some(details.flows().map(flow).collect());

@@ -1,16 +1,14 @@
 //! Flows of a list, each with its start.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fsin_core::topology::Topology as _;
 use fsin_core::words::counted;
 use trgen::catalog::ErrorKind;
 use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::synthetic::flows::{self, Flows, Reading};
-use trgen::{Geometry, NodeId, TrGen};
+use trgen::{Geometry, TrGen};
 
 use super::{Driven, Driver, Request, Workload, WorkloadFamily};
 use crate::conflicts::CYCLE;
@@ -59,8 +57,7 @@ impl List {
             settings.error("flows", kind, what, remedy.to_owned())
         };
         let text = read(settings, &self.path)?;
-        let names = Names::of(experiment);
-        let node = |word: &str| names.node(word);
+        let node = |word: &str| experiment.geometry().find_listed(word);
         let reading = Reading { node: &node, cm_unit: self.cm_unit, ignores_classes: self.ignores_classes };
         let list = flows::read(&text, &reading)
             .map_err(|error| refuse(ErrorKind::Malformed, error.to_string(), error.remedy))?;
@@ -83,52 +80,6 @@ impl List {
         let mut notes = vec![phrase![["flows" => self.path.display()], (": {}", summary(&list))]];
         notes.extend(list.notes.iter().map(|note| phrase![["flows" => self.path.display()], (": {note}")]));
         Ok((source, notes))
-    }
-}
-
-/// Nodes as a list names them: by their names in the file of the network, else by their numbers. A network whose file
-/// numbers its nodes, switches among them, has these numbers.
-struct Names<'a> {
-    numbers: Option<&'a [Option<u32>]>,
-    /// By name of a host, or of a switch with one endpoint.
-    endpoints: HashMap<&'a str, NodeId>,
-}
-
-impl<'a> Names<'a> {
-    fn of(experiment: &'a Experiment) -> Self {
-        let network = experiment.topology().and_then(|topology| topology.switched());
-        let numbers = network.and_then(|network| network.understood()?.numbers.as_deref());
-        let mut endpoints = HashMap::new();
-        if let Some(network) = network.filter(|network| network.is_described()) {
-            let mut homes: HashMap<NodeId, Option<NodeId>> = HashMap::new();
-            for endpoint in (0..network.endpoints()).map(NodeId::at) {
-                match network.name(endpoint) {
-                    Some(name) => drop(endpoints.insert(name, endpoint)),
-                    None => {
-                        let only = homes.entry(network.fabric().home(endpoint).0);
-                        only.and_modify(|only| *only = None).or_insert(Some(endpoint));
-                    }
-                }
-            }
-            let named = homes.into_iter().filter_map(|(switch, only)| Some((network.name(switch)?, only?)));
-            endpoints.extend(named);
-        }
-        Self { numbers, endpoints }
-    }
-
-    fn node(&self, word: &str) -> Result<NodeId, String> {
-        let number = word.parse::<u32>().ok();
-        if let (Some(numbers), Some(number)) = (self.numbers, number) {
-            return match numbers.get(number as usize) {
-                Some(Some(endpoint)) => Ok(NodeId(*endpoint)),
-                Some(None) => Err(format!("node {number} of the network's file is a switch")),
-                None => Err(format!("node {number}, and the network's file has {} nodes", numbers.len())),
-            };
-        }
-        self.endpoints.get(word).copied().or(number.map(NodeId)).ok_or_else(|| {
-            let what: String = word.chars().take(40).collect();
-            format!("`{what}` is not a node: no number, and no name of a host or of a switch with one endpoint")
-        })
     }
 }
 

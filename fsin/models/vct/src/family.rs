@@ -301,7 +301,7 @@ impl NetworkSpec for Spec {
     }
 
     fn unreachable(&self) -> Option<SpecError> {
-        let lost = self.lost(&*self.at_first)?;
+        let lost = self.lost(&*self.at_first)?.in_words(self.topology.geometry());
         let what = phrase![
             [self.cause.0 => &self.cause.1],
             ": with ",
@@ -335,7 +335,9 @@ impl NetworkSpec for Spec {
             Some(_) => warnings.extend(timetable.failures().warnings(&*self.topology)),
             None => {
                 let later = timetable.failures().changes.iter().zip(timetable.later());
-                let lost = later.filter_map(|(change, (_, left))| Some(change.warning(&self.lost(&**left)?)));
+                let lost = later.filter_map(|(change, (_, left))| {
+                    Some(change.warning(&self.lost(&**left)?, self.topology.geometry()))
+                });
                 warnings.extend(lost);
             }
         }

@@ -16,6 +16,7 @@ mod pgf;
 #[cfg(all(test, feature = "plots"))]
 mod random;
 mod scale;
+mod search;
 mod transient;
 mod unit;
 
@@ -27,6 +28,7 @@ pub(super) use convert::tree;
 pub use convert::{ConvertError, Graphic};
 pub(crate) use parts::slug;
 pub(crate) use scale::{grouped, short};
+pub use search::searches;
 pub use transient::transients;
 
 use canvas::{DIAGONAL, Label};

@@ -439,6 +439,10 @@ fn table(found: &Found) -> String {
         let links = counted(blocked.len(), "link", "links");
         format!("{links}, both ways{named}{}{more}", some.collect::<Vec<_>>().join(", "))
     });
+    let from = match survey.is_exact() {
+        true => String::new(),
+        false => format!(", estimated from {} of {endpoints}", survey.counted),
+    };
     let rows = [
         ("topology", topology.spec()),
         (
@@ -450,18 +454,29 @@ fn table(found: &Found) -> String {
         ),
         ("links", format!("{}, one way", survey.links)),
         ("degree", format!("{degree} from each {router}")),
-        ("diameter", counted(survey.diameter, "hop", "hops")),
-        ("distance", format!("{} hops, mean over different nodes", number(survey.distance_mean))),
+        (
+            "diameter",
+            format!("{}{}", if survey.is_exact() { "" } else { "at least " }, counted(survey.diameter, "hop", "hops")),
+        ),
+        ("distance", format!("{} hops, mean over different nodes{from}", number(survey.distance_mean))),
         (
             "all-to-all",
-            format!(
-                "{} over {}: {} a link, mean, of a message for each pair",
-                counted(survey.hops(), "hop", "hops"),
-                counted(survey.pairs(), "pair", "pairs"),
-                number(survey.exchange_load())
-            ),
+            match survey.hops() {
+                Some(hops) => format!(
+                    "{} over {}: {} a link, mean, of a message for each pair",
+                    counted(hops, "hop", "hops"),
+                    counted(survey.pairs(), "pair", "pairs"),
+                    number(survey.exchange_load())
+                ),
+                None => String::new(),
+            },
         ),
-        ("middle", format!("{}, one way, {halves}", counted(survey.middle_links, "link", "links"))),
+        (
+            "middle",
+            survey
+                .middle_links
+                .map_or_else(String::new, |links| format!("{}, one way, {halves}", counted(links, "link", "links"))),
+        ),
         (
             "uniform load",
             format!(

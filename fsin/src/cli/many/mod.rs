@@ -269,7 +269,7 @@ pub(super) fn saturation() -> Command {
                 .long("output")
                 .value_name("DIR")
                 .value_parser(value_parser!(PathBuf))
-                .help("Also keep the results in a folder, new or of a sweep: saturation.json and saturation.csv")
+                .help("Also keep the results in a folder, new or of a sweep: saturation.json, saturation.csv, and curves of the loads tried in plots")
                 .help_heading("Output"),
         )
         .arg(

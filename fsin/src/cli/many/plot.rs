@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 #[cfg(feature = "plots")]
 use fsin::report::{ConvertError, Graphic};
-use fsin::report::{Picture, Range, Scale, Style, by_size, link_pictures, pictures, transients};
-use fsin::sweep::{Choice, Curves, open};
+use fsin::report::{Picture, Range, Scale, Style, by_size, link_pictures, pictures, searches, transients};
+use fsin::sweep::{Choice, Curves, Saturations, open};
 use fsin::words::counted;
 
 use crate::cli::{Complaint, Exit, output};
@@ -134,6 +134,28 @@ impl From<ConvertError> for Complaint {
     fn from(error: ConvertError) -> Self {
         Self::new(Exit::Failed, error.to_string(), "use --format svg, which is written as it is drawn")
     }
+}
+
+/// Writes the pictures of searches into `plots` of a folder, and says where they are unless `is_quiet`.
+pub(super) fn write_searches(folder: &Path, found: &Saturations, is_quiet: bool) -> Result<(), Complaint> {
+    let target = folder.join("plots");
+    let pictures = searches(found, &Style::default());
+    if !pictures.is_empty() {
+        fs::create_dir_all(&target).map_err(|error| cannot_write(&target, &error))?;
+    }
+    let formats: &[&str] = if FORMATS.contains(&"png") { &["svg", "png"] } else { &["svg"] };
+    for picture in &pictures {
+        let file = |extension: &str| target.join(format!("{}.{extension}", picture.name));
+        output::replace_file(&file("csv"), &picture.data).map_err(|error| cannot_write(&target, &error))?;
+        for format in formats {
+            let Some(content) = content(picture, format)? else { continue };
+            output::replace_file(&file(format), content).map_err(|error| cannot_write(&target, &error))?;
+        }
+        if !is_quiet {
+            output::tell(&format!("{}: {}", file(&formats.join(",")).display(), picture.caption));
+        }
+    }
+    Ok(())
 }
 
 /// A picture in a format; `None` for heat maps in LaTeX source.

@@ -15,6 +15,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use trgen::phrase;
 
+use crate::cli::many::plot::write_searches;
 use crate::cli::many::sweep::{lists, tell_left, warn_of_unused};
 use crate::cli::run::perform::{OneOfMany, perform_one};
 use crate::cli::run::progress::Points;
@@ -69,6 +70,7 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
             let what = format!("-o {}: cannot keep the results: {error}", folder.display());
             Complaint::new(Exit::Failed, what, "name a folder where you may write")
         })?;
+        write_searches(folder, &found, matches.get_flag("quiet"))?;
     }
     print_all(matches, &found)?;
     let seeds = || found.searches.iter().flat_map(|search| &search.seeds);

@@ -86,7 +86,12 @@ pub(super) static HOTSPOT: Entry = Entry {
         about: "with probability h one of the nodes listed, else any other node; with self=true both draws may give the sender",
         parameters: &[
             Parameter { name: "h", about: "share of hot traffic", range: "0..=1", default: "" },
-            Parameter { name: "nodes...", about: "the hot nodes", range: "0..N-1, each once", default: "0" },
+            Parameter {
+                name: "nodes...",
+                about: "the hot nodes",
+                range: "0..N-1, or names of the network's file, each once",
+                default: "0",
+            },
             TO_ITSELF,
         ],
         source: "Pfister and Norton, Hot Spot Contention and Combining in Multistage Networks (1985)",
@@ -101,10 +106,9 @@ fn hotspot(call: &Call, context: PatternContext) -> Built {
     let share = call.number("h", 0.0..=1.0)?;
     let mut hot = Vec::new();
     for &argument in call.rest() {
-        let node = argument.integer().and_then(|node| u32::try_from(node).ok()).filter(|&node| node < nodes);
-        let node = node.ok_or_else(|| {
-            call.refuse(argument, &format!("`{argument}` is not a node"), format!("a node: 0 to {}", nodes - 1))
-        })?;
+        let word = argument.integer().map_or_else(|| argument.name.clone(), |number| number.to_string());
+        let found = context.geometry.find(&word);
+        let node = found.map_err(|why| call.refuse(argument, &why, format!("a node: 0 to {}", nodes - 1)))?.0;
         hot.push(node);
         if hot[..hot.len() - 1].contains(&node) {
             return Err(call.refuse(argument, &format!("node {node} is listed twice"), "list each hot node once"));

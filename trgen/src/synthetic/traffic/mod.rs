@@ -430,6 +430,10 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
     let (phit_bytes, mode) = (config.phit_bytes, config.mode);
     let part = |pattern, law, process| Synthetic::from_parts(pattern, process, law, phit_bytes, mode, seed);
     let root = match temporal {
+        // Nodes have loads of their own.
+        Temporal::Process(_) if built.relative_loads().is_some() => {
+            Root::Part(Box::new(source(config, term, load, seed, &mut Vec::new())?.0))
+        }
         Temporal::Process(process) => Root::Part(Box::new(part(built, law, process).offering(load))),
         Temporal::Shot { messages } => {
             let law = self::law(config, term)?;

@@ -66,6 +66,7 @@ const FOREIGN: &[Foreign] = &[
     row("a workload of SST Ember", &[b"[JOB_ID]", b"[NID_LIST]", b"[MOTIF]"], &[".ember"], "it names motifs, which are programs: see `trace-prep generate` for kernels, or record with DUMPI"),
     row("a trace of SST Ariel or Prospero", &[], &[".sst", "prospero-0.trace", "prospero-0-0.bin"], MACHINE),
     row("a trace of netrace, as BookSim reads it", &[b"\x55\x54\x4A\x48", b"\x48\x4A\x54\x55"], &[".tra", ".tra.bz2", ".netrace"], NETRACE),
+    row("a configuration of Dimemas", &[b"#DIMEMAS_CONFIG", b"SDDFA"], &[], "it describes a machine, not a program: give the trace, NAME.dim, and the machine as {network} and {topology}"),
     row("a trace of gem5", &[b"gem5"], &[".ptrc", ".ptrc.gz", ".gem5"], MACHINE),
     row("a capture of packets (pcapng)", &[b"\x0A\x0D\x0D\x0A"], &[".pcapng"], PACKETS),
     row("a capture of packets (pcap)", &[b"\xD4\xC3\xB2\xA1", b"\xA1\xB2\xC3\xD4", b"\x4D\x3C\xB2\xA1", b"\xA1\xB2\x3C\x4D"], &[".pcap", ".cap"], PACKETS),

@@ -231,7 +231,12 @@ fn read_node(bytes: &[u8], cpus: u8, nics: u8, total: u64) -> Result<(Node, u32)
                  collectives expanded to sends and receives"
             ));
         }
-        other => return Err(format!("operation type {other}; 1 is send, 2 receive, 3 calculate")),
+        other => {
+            return Err(format!(
+                "operation type {other}; 1 is send, 2 receive, 3 calculate: damaged, or the longer layout of LogGOPSim2, \
+                 which is not read"
+            ));
+        }
     };
     let limit = if kind == Kind::Calc { MAX_CALC } else { MAX_BYTES };
     if size > limit {

@@ -5,7 +5,8 @@
 //! ns; the remainder is carried to the next calculation of the task. Source: the schedule generator of LogGOPSim.
 //!
 //! # How the model departs from reality, and who could notice
-//! Graphs have a single tag space and no communicators: a receive with any tag also accepts messages of collectives.
+//! Graphs have a single tag space and no communicators: a receive with any tag also accepts messages of other
+//! communicators. Messages of collectives it leaves alone, except in files, which cannot say so.
 
 use std::collections::HashMap;
 
@@ -34,7 +35,7 @@ pub enum ChainError {
 /// # Errors
 /// Waits for any of several requests; messages or times beyond the limits of graphs.
 pub fn graph(program: &Program) -> Result<Graph, ChainError> {
-    let tags = Labels::below(ANY, program);
+    let (tags, own) = Labels::parted(ANY, program);
     let mut ranks = Vec::new();
     for (task, events) in program.tasks.iter().enumerate() {
         let mut chain = Chain { builder: RankBuilder::default(), last: None, requests: HashMap::new(), carry: 0 };
@@ -43,7 +44,8 @@ pub fn graph(program: &Program) -> Result<Graph, ChainError> {
         }
         ranks.push(chain.builder.build()?);
     }
-    Ok(Graph::new(ranks)?)
+    let graph = Graph::new(ranks)?;
+    Ok(if own < ANY { graph.with_own_tags_below(own) } else { graph })
 }
 
 /// The graph of one task under construction.
@@ -116,5 +118,32 @@ impl Chain {
         }
         let node = self.add(Operation::calc(0), After::Finish)?;
         waited.into_iter().try_for_each(|other| self.builder.depend(node, other, After::Finish))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::goal::{hosts::HostParams, ideal};
+    use crate::trace::program::Send;
+    use crate::units::TaskId;
+
+    /// A receive from any rank with any tag is posted before the message of a collective arrives, which is not for it.
+    #[test]
+    fn a_receive_with_any_tag_leaves_collectives_alone() {
+        let (first, second) = (Tag::collective(0), Tag::user(7));
+        let send = |to: u32, tag| Event::Send(Send { to: TaskId(to), tag, bytes: 8 });
+        let recv =
+            |from: u32, tag| Event::Recv(Receive { from: Some(TaskId(from)), tag: TagFilter::Exactly(tag), bytes: 8 });
+        let wild = Receive { from: None, tag: TagFilter::AnyIn(Tag::POINT_TO_POINT), bytes: 8 };
+        let program = Program {
+            tasks: vec![
+                vec![Event::Irecv(wild, Request(0)), recv(1, first), send(1, Tag::user(9)), Event::Wait(Request(0))],
+                vec![send(0, first), recv(0, Tag::user(9)), send(0, second)],
+            ],
+        };
+        let graph = graph(&program).expect("nothing waits for any of several");
+        let execution = ideal::execute(graph, HostParams::default(), 2500, &mut |_| true);
+        assert!(execution.remains.is_nothing(), "{:?}", execution.remains);
     }
 }

@@ -89,6 +89,13 @@ pub(super) struct Host {
     pub(super) busy: Busy,
 }
 
+impl Host {
+    /// A host of a graph in which receives with any tag match tags below `own`.
+    fn new(own: u32) -> Self {
+        Self { posted: Pending::new(own), unexpected: Pending::new(own), ..Self::default() }
+    }
+}
+
 /// All hosts during the execution of a graph.
 #[derive(Clone, Debug)]
 pub struct Hosts {
@@ -143,7 +150,7 @@ impl Hosts {
         let next_number = roots.len() as u64;
         let agenda = Agenda::new(roots);
         Self {
-            hosts: vec![Host::default(); count],
+            hosts: vec![Host::new(graph.own_tags_below()); count],
             graph,
             params,
             resources,

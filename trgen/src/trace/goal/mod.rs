@@ -109,6 +109,8 @@ pub struct Graph {
     roots: Vec<(u32, u32)>,
     /// Highest number of a CPU and of a network interface.
     highest: (u8, u8),
+    /// Tags of collectives begin here, if receives with any tag leave them alone.
+    collectives_from: Option<u32>,
 }
 
 /// Counts of a graph.
@@ -213,7 +215,20 @@ impl Graph {
             }
             roots[first..].sort_by_key(|&(_, node)| operations.nodes[node as usize].kind);
         }
-        Ok(Self { ranks, roots, highest: (cpu, nic) })
+        Ok(Self { ranks, roots, highest: (cpu, nic), collectives_from: None })
+    }
+
+    /// The same graph, in which receives with any tag leave messages with tags from `bound` on alone: those of
+    /// collectives, which have a context of their own. Files of graphs cannot say so.
+    #[must_use]
+    pub fn with_own_tags_below(self, bound: u32) -> Self {
+        Self { collectives_from: Some(bound), ..self }
+    }
+
+    /// Receives with any tag take messages with tags below this; [`ANY`] unless said otherwise.
+    #[must_use]
+    pub fn own_tags_below(&self) -> u32 {
+        self.collectives_from.unwrap_or(ANY)
     }
 
     /// The ranks of the graph.

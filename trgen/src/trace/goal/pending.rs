@@ -32,15 +32,15 @@ impl Entry {
         self.peer == ANY || self.tag == ANY
     }
 
-    /// True if the entry matches a source and a tag, of which either may be [`ANY`].
-    fn matches(self, peer: u32, tag: u32) -> bool {
-        compatible(self.peer, peer) && compatible(self.tag, tag)
+    /// True if the entry matches a source and a tag, of which either may be [`ANY`]: any tag below `own`.
+    fn matches(self, peer: u32, tag: u32, own: u32) -> bool {
+        compatible(self.peer, peer, ANY) && compatible(self.tag, tag, own)
     }
 }
 
-/// True if two sources or two tags match, of which either may be [`ANY`].
-fn compatible(wanted: u32, given: u32) -> bool {
-    wanted == given || wanted == ANY || given == ANY
+/// True if two sources or two tags match, of which either may be [`ANY`]: that is any below `own`.
+fn compatible(wanted: u32, given: u32, own: u32) -> bool {
+    wanted == given || wanted == ANY && given < own || given == ANY && wanted < own
 }
 
 /// An entry of the list.
@@ -78,15 +78,22 @@ pub(super) struct Pending {
     wild: u32,
     /// All entries, if they are not in the list. There are no wildcards among them.
     lanes: Option<Box<Lanes>>,
+    /// Receives with any tag match tags below this.
+    own: u32,
 }
 
 impl Default for Pending {
     fn default() -> Self {
-        Self { slots: Vec::new(), first: NONE, last: NONE, vacant: NONE, count: 0, wild: 0, lanes: None }
+        Self::new(ANY)
     }
 }
 
 impl Pending {
+    /// No entries, of a graph in which receives with any tag match tags below `own`.
+    pub(super) const fn new(own: u32) -> Self {
+        Self { slots: Vec::new(), first: NONE, last: NONE, vacant: NONE, count: 0, wild: 0, lanes: None, own }
+    }
+
     /// Number of entries.
     pub(super) const fn len(&self) -> usize {
         self.count as usize
@@ -162,7 +169,7 @@ impl Pending {
         let mut left = most;
         while place != NONE {
             let slot = &self.slots[place as usize];
-            if slot.entry.matches(peer, tag) {
+            if slot.entry.matches(peer, tag, self.own) {
                 return Ok(place);
             }
             if left == 0 {
@@ -250,7 +257,7 @@ mod tests {
                     pending.push(Entry { peer, tag, operation });
                     plain.push_back(Entry { peer, tag, operation });
                 } else {
-                    let found = plain.iter().position(|entry| entry.matches(peer, tag));
+                    let found = plain.iter().position(|entry| entry.matches(peer, tag, ANY));
                     let expected = found.and_then(|found| plain.remove(found)).map(|entry| entry.operation);
                     prop_assert_eq!(pending.take(peer, tag).map(|entry| entry.operation), expected);
                 }

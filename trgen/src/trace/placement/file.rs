@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{Row, Rule, needs};
 use crate::catalog::{Component, ErrorKind, Parameter, SpecError};
+use crate::geometry::Geometry;
 use crate::phrase;
 use crate::phrase::Phrase;
 use crate::units::NodeId;
@@ -11,7 +12,7 @@ use crate::units::NodeId;
 pub(super) const FILE: Row = Row {
     component: Component {
         name: "file",
-        about: "task i on the i-th node that a file names: numbers, separated by blanks, commas or line ends; # begins a comment",
+        about: "task i on the i-th node that a file names: numbers, or names of the network's file, separated by blanks, commas or line ends; # begins a comment",
         parameters: &[Parameter {
             name: "F",
             about: "the file, from the folder of the experiment file that names it, else from the working directory",
@@ -21,7 +22,7 @@ pub(super) const FILE: Row = Row {
         source: "",
     },
     rule: Rule::Order(|words, context| match words {
-        Some(path) if !path.is_empty() => listed(Path::new(path), context.tasks, context.geometry.nodes()),
+        Some(path) if !path.is_empty() => listed(Path::new(path), context.tasks, context.geometry),
         Some(_) | None => Err(needs("file", "the path of a file", "file:nodes.txt")),
     }),
 };
@@ -30,7 +31,7 @@ pub(super) const FILE: Row = Row {
 const LONGEST: u64 = 256 << 20;
 
 /// The nodes listed in a file, one for each task.
-fn listed(path: &Path, tasks: usize, nodes: usize) -> Result<Vec<NodeId>, SpecError> {
+fn listed(path: &Path, tasks: usize, geometry: &Geometry) -> Result<Vec<NodeId>, SpecError> {
     let shown = path.display();
     let unreadable = |error: std::io::Error| {
         SpecError::new(
@@ -45,7 +46,7 @@ fn listed(path: &Path, tasks: usize, nodes: usize) -> Result<Vec<NodeId>, SpecEr
         return Err(SpecError::new(ErrorKind::TooLarge, what, "check that it is the file you mean"));
     }
     let text = std::fs::read_to_string(path).map_err(unreadable)?;
-    let mut line_of = vec![0_u64; nodes];
+    let mut line_of = vec![0_u64; geometry.nodes()];
     let mut found = Vec::with_capacity(tasks);
     for (number, line) in (1..).zip(text.lines()) {
         let words = line.split('#').next().unwrap_or("");
@@ -53,10 +54,8 @@ fn listed(path: &Path, tasks: usize, nodes: usize) -> Result<Vec<NodeId>, SpecEr
             let refuse = |kind, what: String, remedy: Phrase| {
                 SpecError::new(kind, format!("{shown}, line {number}: {what}"), remedy)
             };
-            let Some(node) = word.parse::<usize>().ok().filter(|&node| node < nodes) else {
-                let what = format!("`{word}` is not a node below {nodes}");
-                return Err(refuse(ErrorKind::OutOfRange, what, "nodes are numbered from 0".into()));
-            };
+            let remedy = "nodes are numbered from 0, or have the names of the network's file";
+            let node = geometry.find(word).map_err(|why| refuse(ErrorKind::OutOfRange, why, remedy.into()))?.index();
             if line_of[node] != 0 {
                 let what = format!("node {node} stands in line {} already", line_of[node]);
                 let remedy = phrase!["name each node once; ", ["tasks-per-node"], " puts several tasks on each"];

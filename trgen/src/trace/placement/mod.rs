@@ -333,7 +333,7 @@ mod tests {
         };
         refused(6, "names 5 nodes, and 6 are needed");
         write("1\n2 8\n");
-        refused(2, "line 2: `8` is not a node below 8");
+        refused(2, "line 2: `8` is not a node: no number from 0 to 7");
         write("1\n2\n1\n");
         refused(2, "line 3: node 1 stands in line 1 already");
         write("-1");

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use trgen::NodeId;
 use trgen::catalog::{Component, ErrorKind, Parameter, SpecError, suggestion};
 
-use super::graph::{MAX_SWITCHES, network, parse_rate};
+use super::graph::{MAX_MADE, network, parse_rate};
 use super::plane::{Plane, delay_text, is_delay, words};
 use super::{LinkAttributes, Switched};
 use crate::topology::{Kind, Row, number, rate_text, table::both_ways};
@@ -234,7 +234,7 @@ fn parse(words: &str) -> Result<Switched, SpecError> {
         let what = format!("{name} = {value} in `{spec}` is out of range");
         Err(SpecError::new(ErrorKind::OutOfRange, what, format!("use 1 to {most}")))
     };
-    let nodes = count("nodes", nodes, None, MAX_SWITCHES)?;
+    let nodes = count("nodes", nodes, None, MAX_MADE)?;
     let gpus = count("gpus", gpus, None, 128)?;
     let rails = count("rails", rails, Some(gpus), gpus)?;
     if !gpus.is_multiple_of(rails) {
@@ -333,9 +333,9 @@ impl Cluster {
         let of_planes = plane.as_ref().map_or(0, |plane| rails * plane.routers());
         let switches =
             nodes * (gpus + usize::from(self.up == Up::Switch) + if has_cards { rails } else { 0 }) + of_planes;
-        if switches > MAX_SWITCHES {
+        if switches > MAX_MADE {
             let what = format!("`{}` has {switches} routers and switches", self.spec);
-            return Err(SpecError::new(ErrorKind::TooLarge, what, format!("use at most {MAX_SWITCHES}")));
+            return Err(SpecError::new(ErrorKind::TooLarge, what, format!("use at most {MAX_MADE}")));
         }
         let mut text = String::new();
         // A GPU can use all its links at once.

@@ -1,10 +1,10 @@
 //! Network interfaces: switches that are parts of hosts.
 //!
-//! A host has one link in every model. One with several links has a switch of its own, its interface, from which they
-//! lead to other switches. A host does not forward packets of others, so no route leads through an interface, unless
-//! some hosts could not reach each other otherwise: then interfaces forward like all switches.
+//! A host has one link in every model. One with several links, or with one to another host, has a switch of its own, its
+//! interface, from which they lead to other switches. A host does not forward packets of others, so no route leads
+//! through an interface, unless some hosts could not reach each other otherwise: then interfaces forward like all switches.
 //!
-//! Decision: docs/decisions/0284-hosts-with-several-links.md.
+//! Decisions: docs/decisions/0284-hosts-with-several-links.md, docs/decisions/0460-hosts-linked-to-hosts.md.
 
 use trgen::NodeId;
 
@@ -16,8 +16,9 @@ use crate::topology::{Port, Topology};
 pub struct Nics {
     /// By switch; empty if none is.
     are: Vec<bool>,
-    /// True if they forward packets of other hosts.
-    forward: bool,
+    /// Switches of two hosts that reach each other through interfaces of others alone, if there are some: then interfaces
+    /// forward packets of other hosts.
+    apart: Option<[u32; 2]>,
 }
 
 impl Nics {
@@ -36,7 +37,14 @@ impl Nics {
     /// True if no route leads through a switch: it may begin and end there.
     #[must_use]
     pub fn bar(&self, switch: usize) -> bool {
-        !self.forward && self.contain(switch)
+        self.apart.is_none() && self.contain(switch)
+    }
+
+    /// Switches of two hosts that reach each other through interfaces of others alone, if there are some: then interfaces
+    /// forward packets of other hosts.
+    #[must_use]
+    pub const fn apart(&self) -> Option<[u32; 2]> {
+        self.apart
     }
 
     /// True if packets to switch `home` may enter a switch.
@@ -53,17 +61,22 @@ impl Nics {
             return Self::default();
         }
         let near: Vec<Vec<usize>> = (0..self.are.len()).map(near).collect();
-        Self { are: self.are.clone(), forward: !self.can_be_passed(homes, &near) }
+        Self { are: self.are.clone(), apart: self.first_apart(homes, &near) }
     }
 
-    /// True if hosts that are in one part of the network reach each other past the interfaces of others.
-    fn can_be_passed(&self, homes: impl Iterator<Item = usize>, near: &[Vec<usize>]) -> bool {
+    /// Two homes in one part of the network that do not reach each other past the interfaces of other hosts.
+    fn first_apart(&self, homes: impl Iterator<Item = usize>, near: &[Vec<usize>]) -> Option<[u32; 2]> {
         let whole = parts(near, |_| true);
         let parts = parts(near, |switch| !self.contain(switch));
+        // Where a route between two interfaces that are linked begins and ends.
+        let between = |one: usize, other: usize| near.len() * (1 + one.min(other)) + one.max(other);
         // Beside the part of each home: those in which its routes can begin and end.
         let begins = |home: usize| {
             let mut begins: Vec<usize> = match self.contain(home) {
-                true => near[home].iter().map(|&next| parts[next]).collect(),
+                true => {
+                    let there = |&next: &usize| if self.contain(next) { between(home, next) } else { parts[next] };
+                    near[home].iter().map(there).collect()
+                }
                 false => vec![parts[home]],
             };
             begins.sort_unstable();
@@ -73,12 +86,14 @@ impl Nics {
         let mut homes: Vec<usize> = homes.collect();
         homes.sort_unstable();
         homes.dedup();
-        let mut kinds: Vec<(usize, Vec<usize>)> = homes.into_iter().map(begins).collect();
+        let mut kinds: Vec<((usize, Vec<usize>), usize)> = homes.into_iter().map(|home| (begins(home), home)).collect();
         kinds.sort_unstable();
-        kinds.dedup();
+        kinds.dedup_by(|one, other| one.0 == other.0);
         let meet = |one: &[usize], other: &[usize]| one.iter().any(|part| other.binary_search(part).is_ok());
-        kinds.iter().enumerate().all(|(at, (part, one))| {
-            kinds[at + 1..].iter().take_while(|(other, _)| other == part).all(|(_, other)| meet(one, other))
+        kinds.iter().enumerate().find_map(|(at, ((part, one), home))| {
+            let mut others = kinds[at + 1..].iter().take_while(|((other, _), _)| other == part);
+            let apart = others.find(|((_, other), _)| !meet(one, other));
+            apart.map(|(_, other)| [*home as u32, *other as u32])
         })
     }
 }
@@ -133,7 +148,7 @@ impl Switched {
     pub(super) fn with_nics(self, is_nic: impl Fn(NodeId) -> bool) -> Self {
         let mut fabric = (*self.fabric).clone();
         let are: Vec<bool> = (fabric.endpoints..fabric.nodes).map(|node| is_nic(NodeId::at(node))).collect();
-        fabric.nics = Nics { are, forward: false };
+        fabric.nics = Nics { are, apart: None };
         fabric.update_nics();
         Self { fabric: fabric.into(), ..self }
     }
@@ -154,12 +169,17 @@ mod tests {
             ("H0 a\nH0 b\nH1 a\nH2 b", true),
             // Every two hosts share a plane, and no plane has all hosts.
             ("H0 a\nH0 b\nH1 a\nH1 c\nH2 b\nH2 c", false),
+            // Hosts that are linked to each other, and to switches.
+            ("H0 kind host\nH1 kind host\nH0 H1\nH0 a\nH1 a\nH2 a", false),
+            ("H0 kind host\nH1 kind host\nH0 H1", false),
+            ("H0 kind host\nH1 kind host\nH0 H1\nH1 a\nH2 a", true),
+            ("H0 kind host\nH1 kind host\nH2 kind host\nH0 H1\nH1 H2", true),
             // Given as such, with two hosts.
             ("H0 x\nH1 x\nx kind nic\nx a\nx b\nH2 a\nH3 a\na b", false),
         ] {
             let net = network_of_text(text, "graph:x".to_owned(), None).unwrap();
             let nics = net.fabric().nics();
-            assert_eq!((nics.forward, nics.are.contains(&true)), (forward, true), "{text}");
+            assert_eq!((nics.apart.is_some(), nics.are.contains(&true)), (forward, true), "{text}");
         }
     }
 }

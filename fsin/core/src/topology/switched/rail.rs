@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 
 use trgen::catalog::{Component, ErrorKind, Parameter, SpecError, suggestion};
 
-use super::graph::{MAX_SWITCHES, network, parse_rate};
+use super::graph::{MAX_MADE, network, parse_rate};
 use super::plane::{Plane, delay_text, is_delay, link, words};
 use super::{LinkAttributes, Switched, cluster};
 use crate::topology::{Kind, Row, number, table::both_ways};
@@ -99,9 +99,9 @@ fn parse(given: &str) -> Result<Switched, SpecError> {
     }
     let plane = Plane::parse(of).map_err(|error| error.within(format!("of= of `{spec}`: ")))?;
     let switches = plane.endpoints().saturating_add(planes.saturating_mul(plane.routers()));
-    if switches > MAX_SWITCHES {
+    if switches > MAX_MADE {
         let what = format!("`{spec}` has {switches} routers and switches");
-        return Err(SpecError::new(ErrorKind::TooLarge, what, format!("use at most {MAX_SWITCHES}")));
+        return Err(SpecError::new(ErrorKind::TooLarge, what, format!("use at most {MAX_MADE}")));
     }
     let attributes = |said: LinkAttributes| {
         let own = said.delay.map(delay_text);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
 use trgen::rng::{Purpose, mix2, pick};
 
-use super::graph::{Unplanned, unreached};
+use super::graph::{MAX_MADE, Unplanned, unreached};
 use super::named::Named;
 use super::{Link, Switched, check_nodes};
 use crate::topology::{Kind, Row, table::both_ways};
@@ -43,7 +43,7 @@ fn parse(words: &str) -> Result<Switched, SpecError> {
     let [Some(switches), Some(degree), Some(endpoints), seed] = named.parse(words)? else {
         return Err(named.lacks("s, d, p"));
     };
-    named.within("s", switches, 3..=super::graph::MAX_SWITCHES as u32)?;
+    named.within("s", switches, 3..=MAX_MADE as u32)?;
     let most = (switches - 1).min(254);
     if !(2..=most).contains(&degree) || !(switches * degree).is_multiple_of(2) {
         let what = format!("d = {degree} in `{spec}` is out of range");

@@ -43,7 +43,12 @@ pub(in crate::topology) const GRAPH: Row = Row {
                 topology of htsim, known by how it begins. Nodes named H... are hosts, and all others switches, but for kind=switch or kind=host; a host may have several links; endpoints and switches are numbered in \
                 order of first appearance. `fsin topology graph:FILE` says what was understood",
         parameters: &[
-            Parameter { name: "file", about: "path of the file", range: "up to 4096 switches", default: "" },
+            Parameter {
+                name: "file",
+                about: "path of the file",
+                range: "up to 131072 switches; models with tables of routes take fewer",
+                default: "",
+            },
             Parameter {
                 name: "endpoints",
                 about: "of each switch: graph:net.txt,endpoints=4; lines `A endpoints 2`, or in DOT endpoints=2 of a node, \
@@ -121,8 +126,11 @@ impl Plan for Unplanned {
     }
 }
 
-/// Maximum number of switches: routings keep a distance for each pair.
-pub(super) const MAX_SWITCHES: usize = 4096;
+/// Maximum number of switches. Models with tables of routes for each pair take fewer, and say so.
+pub(super) const MAX_SWITCHES: usize = 1 << 17;
+
+/// Maximum number of switches of descriptions that are made by a rule: machines, planes, random graphs.
+pub(super) const MAX_MADE: usize = 4096;
 
 /// \[bytes\] Maximum length of the file.
 const MAX_BYTES: u64 = 1 << 24;

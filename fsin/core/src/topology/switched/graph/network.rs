@@ -10,11 +10,12 @@
 //! Decision: docs/decisions/0140-one-description-of-a-network.md.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
+use trgen::geometry::NodeNames;
 
 use super::super::links::{Attribute, Delay, Given, Links, Routes, Set};
 use super::super::{Fabric, Link, Switched, check_nodes};
@@ -433,6 +434,12 @@ impl<'a> Description<'a> {
         (0..self.nodes.len()).for_each(|node| nics[numbers[node] as usize] = self.is_nic(node));
         let mut network =
             Switched { names, links: Some(Arc::new(described)), ..network }.with_nics(|node| nics[node.index()]);
+        if let Some(apart) = network.fabric.nics().apart() {
+            let [one, other] = apart.map(|nic| self.host_of(&full, &numbers, nic + count));
+            self.reading.note(format!(
+                "hosts forward packets of others: some reach each other in no other way, such as `{one}` and `{other}`"
+            ));
+        }
         let dead =
             full.iter().zip(&links[homes.len()..]).filter(|(link, _)| self.sets[link.sets[0] as usize].is_dead());
         let dead: Vec<_> = dead
@@ -445,8 +452,31 @@ impl<'a> Description<'a> {
             network = network.without(&dead)?;
         }
         network.platform.clone_from(&graph.platform);
+        let named = self.names_of_endpoints(&numbers, &own, understood.numbers.clone());
+        network.geometry = network.geometry.with_names(named);
         network.understood = Some(Arc::new(understood));
         Ok(network)
+    }
+
+    /// The name of the host behind an interface, or of a switch, by its number in the network.
+    fn host_of(&self, links: &[FullLink], numbers: &[u32], number: u32) -> String {
+        let node = numbers.iter().position(|&own| own == number).unwrap_or(0);
+        let mut ends = links.iter().filter(|link| link.ends.contains(&(node as u32))).flat_map(|link| link.ends);
+        let host = ends.find(|&end| self.is_nic(node) && self.is_host(end as usize));
+        short(&self.nodes[host.map_or(node, |host| host as usize)].name)
+    }
+
+    /// The names by which traffic and placements know endpoints: those of hosts, and of switches with one endpoint.
+    fn names_of_endpoints(&self, numbers: &[u32], own: &[u32], listed: Option<Vec<Option<u32>>>) -> NodeNames {
+        let (mut endpoints, mut endpoint) = (HashMap::new(), 0);
+        for (node, &count) in own.iter().enumerate() {
+            let number = if self.is_host(node) { numbers[node] } else { endpoint };
+            if count == 1 {
+                endpoints.insert(self.nodes[node].name.clone(), NodeId(number));
+            }
+            endpoint += count;
+        }
+        NodeNames { endpoints, numbers: listed }
     }
 
     /// What has been understood. `numbers` are those of nodes in the network, `own` the endpoints of each.
@@ -584,15 +614,20 @@ impl<'a> Description<'a> {
         self.nodes.iter().enumerate().map(of).collect()
     }
 
-    /// Gives each host with several links a network interface, from which they lead. The link between both has the rate
+    /// Gives each host with several links, or with one to another host, a network interface, from which they lead. The link between both has the rate
     /// of all of them, if they have rates, and no delay.
     fn add_nics(&mut self, links: &mut Vec<FullLink>) -> Result<(), SpecError> {
         let mut own: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        // Hosts that are linked to each other have interfaces too: a link leads from one to the other.
+        let mut to_hosts = BTreeSet::new();
         for (number, link) in links.iter().enumerate() {
             let hosts = link.ends.iter().filter(|&&node| self.is_host(node as usize));
-            hosts.for_each(|&host| own.entry(host).or_default().push(number));
+            hosts.clone().for_each(|&host| own.entry(host).or_default().push(number));
+            if hosts.count() == 2 {
+                to_hosts.extend(link.ends);
+            }
         }
-        own.retain(|_, links| links.len() > 1);
+        own.retain(|host, links| links.len() > 1 || to_hosts.contains(host));
         for (host, own) in own {
             let Node { name, at, .. } = self.nodes[host as usize].clone();
             let nic = self.nodes.len() as u32;
@@ -636,20 +671,19 @@ impl<'a> Description<'a> {
         Ok(())
     }
 
-    /// Checks that hosts have links to switches alone, that both directions of links are dead or alive, and that the
-    /// network hangs together.
+    /// Checks that both directions of links are dead or alive, and that a host alone has a link.
     fn check(&self, links: &[FullLink]) -> Result<(), SpecError> {
         for link in links {
             let [one, other] = link.ends.map(|node| node as usize);
             let name = |node: usize| short(&self.nodes[node].name);
-            if self.is_host(one) && self.is_host(other) {
+            // Where the letter alone says so, a name is more likely that of a town.
+            let is_guessed = |node: usize| self.nodes[node].own.or(self.nodes[node].usual).kind.is_none();
+            let names = self.reading.format.names;
+            if names == Names::Letter && [one, other].into_iter().all(|node| self.is_host(node) && is_guessed(node)) {
                 let what = format!("hosts `{}` and `{}` are linked", name(one), name(other));
-                let remedy = "put a switch between them, or say kind=switch: a node whose name begins with H is a host";
+                let remedy =
+                    "say kind=switch, for a node whose name begins with H is a host; or kind=host, if hosts are linked";
                 return Err(self.refusal(self.nodes[other].at, what, remedy));
-            }
-            if self.is_nic(one) && self.is_nic(other) {
-                let what = format!("network interfaces `{}` and `{}` are linked", name(one), name(other));
-                return Err(self.refusal(self.nodes[other].at, what, "put a switch between them"));
             }
             let [there, back] = link.sets.map(|set| &self.sets[set as usize]);
             if there.is_dead() != back.is_dead() {

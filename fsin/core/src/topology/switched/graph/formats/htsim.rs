@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use trgen::catalog::{ErrorKind, SpecError};
 
+use super::super::MAX_SWITCHES;
 use super::super::attribute::{refusal, short};
 use super::super::reading::Reading;
 use super::super::statement::{Attributes, Graph, Places, Word};
@@ -146,6 +147,18 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
             middle.down, leaf.up, middle.bundle
         ),
     )?;
+    if let Some(top) = tiers.get(2) {
+        sizes(
+            middle.up.is_multiple_of(top.bundle)
+                && middle.up >= top.bundle
+                && pods.checked_mul(top.bundle) == Some(top.down),
+            top.at,
+            format!(
+                "switches of tier 2 have {} links down, and {pods} pods, each with a bundle of {}, are below",
+                top.down, top.bundle
+            ),
+        )?;
+    }
     // What is linked above is as large as the file says, and no memory is taken before that is known to be possible.
     let top = tiers.get(2).map_or(0, |top| middles.saturating_mul(middle.up / top.bundle));
     let links = [
@@ -153,12 +166,10 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
         pods.saturating_mul(middles).saturating_mul(if top > 0 { middle.up } else { 0 }),
     ];
     let switches = [pods.saturating_mul(leaves), pods.saturating_mul(middles), top];
-    if links.iter().chain(&switches).any(|&count| count > MOST) {
+    let all = switches.iter().fold(0, |sum: usize, &count| sum.saturating_add(count));
+    if links.iter().any(|&count| count > MOST) || all > MAX_SWITCHES {
         let at = if links[1].max(top) > MOST { middle.radix_at } else { leaf.radix_at };
-        let what = format!(
-            "{} switches and more links than a network has",
-            switches.iter().fold(0, |sum: usize, &count| sum.saturating_add(count))
-        );
+        let what = format!("{all} switches of at most {MAX_SWITCHES}, or more than {MOST} links");
         return Err(refusal(places, at, ErrorKind::TooLarge, what, "use smaller numbers of links"));
     }
     of.unit("rates in Gb/s, delays in ns (htsim)".to_owned());
@@ -196,14 +207,6 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
     }
     if let Some(top) = tiers.get(2) {
         let group = middle.up / top.bundle;
-        sizes(
-            middle.up.is_multiple_of(top.bundle) && group > 0 && top.down == pods * top.bundle,
-            top.at,
-            format!(
-                "switches of tier 2 have {} links down, and {pods} pods, each with a bundle of {}, are below",
-                top.down, top.bundle
-            ),
-        )?;
         names(2, middles * group).for_each(|name| builder.declare(word(name, at), false));
         for middle in 0..pods * middles {
             let first = middle % middles * group;

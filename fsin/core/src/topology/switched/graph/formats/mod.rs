@@ -192,4 +192,6 @@ fn malformed(places: &Places<'_>, at: usize, what: impl std::fmt::Display, remed
 }
 
 #[cfg(test)]
+mod samples;
+#[cfg(test)]
 mod tests;

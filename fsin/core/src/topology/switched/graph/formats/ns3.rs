@@ -55,6 +55,12 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
         let what = format!("{nodes} nodes, of which {switches} are switches");
         return Err(refusal(places, at, ErrorKind::TooLarge, what, "use fewer nodes, and no more switches than nodes"));
     }
+    // No memory is taken for nodes that a number alone has. Nodes without links are left out with part=largest.
+    let most = if of.options.largest { links.saturating_add(1).max(text.len()) } else { links.saturating_add(1) };
+    if nodes > most {
+        let what = format!("{nodes} nodes do not hang together by {links} links");
+        return Err(refusal(places, at, ErrorKind::Conflict, what, "make the first line agree with the list"));
+    }
     // The line of switches is empty, and so left out, if there are none.
     let named: Vec<Word<'a>> = if switches > 0 { lines.next().unwrap_or_default() } else { Vec::new() };
     if named.len() != switches {

@@ -20,7 +20,7 @@ pub(super) const BLOCKS: &str = "BlockName says which nodes are near each other,
                                  or links, `A B` a line";
 
 /// Maximum number of nodes and switches that a line names.
-const MOST: usize = 1 << 20;
+const MOST: usize = 1 << 13;
 
 /// True for a text that begins with `SwitchName=`.
 pub(super) fn begins(text: &str) -> bool {
@@ -71,7 +71,7 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
                         places,
                         at,
                         format!("`{}` is no list of names", short(value)),
-                        "write names with ranges between brackets: n[01-04,7],m2",
+                        "write names with ranges between brackets, n[01-04,7],m2, and at most 8192 of them",
                     )
                 })
             };
