@@ -11,6 +11,18 @@ const INCAST: &str = "src,dst,bytes,start,class\n0,4,1MB,0,3\n1,4,1MB,0,3\n2,4,1
 const PFC: &str = "--network ethernet --forwarding static --topology star:5 --link-rate 100Gb/s --propagation 1us --frames roce --mtu 1000 \
                    --transport roce --pause pfc --buffer 1MB --ecn step:100kB";
 
+/// The result of a run.
+#[track_caller]
+fn result(folder: &Path, line: &str) -> Value {
+    serde_json::from_str(&done(folder, &format!("run {line} --format json -q"))).unwrap()
+}
+
+/// A figure of a row.
+#[track_caller]
+fn number(row: &Value, name: &str) -> f64 {
+    row[name].as_f64().unwrap_or_else(|| panic!("{name} of {row}"))
+}
+
 #[test]
 fn pictures_and_page_show_who_was_paused_by_whom() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,9 @@
 //! What a node does with its messages: room for replies, completion by acknowledgement, ideal times, messages of any
 //! length.
 
+use fsin::experiment::Is;
 use fsin::models::ethernet::cc::Signal;
-use fsin::models::ethernet::{CONTROLS, SPREADS, TRANSPORTS};
+use fsin::models::ethernet::{CONTROLS, FAMILY, SPREADS, TRANSPORTS};
 
 use super::*;
 
@@ -67,9 +68,13 @@ fn flows_with_windows_on_an_idle_network_have_a_slowdown_of_one() {
 
 /// Settings of every transport with every congestion control that it carries, of their tables, over every spread.
 fn rows_of_hosts() -> Vec<String> {
+    // Transports without acknowledgements take no word for a congestion control.
+    let needs = FAMILY.keys.iter().find(|key| key.name == "cc").unwrap().needs;
+    let takes =
+        |transport: &str| needs.iter().all(|need| matches!(need.is, Is::Names(names) if names.contains(&transport)));
     let mut all = Vec::new();
     for transport in TRANSPORTS.rows().iter().map(|row| row.component.name) {
-        let carried = CONTROLS.rows().iter().filter(|row| row.transports.contains(&transport));
+        let carried = CONTROLS.rows().iter().filter(|row| takes(transport) && row.transports.contains(&transport));
         let controls = carried.map(|row| {
             let marks = if row.needs.contains(&Signal::Marks) { ",ecn=step:100kB" } else { "" };
             format!(",cc={}{marks}", row.component.name)
