@@ -96,6 +96,7 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("pfc-response", &["1us"]),
     ("pfc-watchdog", &["9us"]),
     ("pfc-classes", &["0;3"]),
+    ("traffic-class", &["3"]),
     ("frames", &["hpcc"]),
     ("mtu", &["700"]),
     ("overhead", &["60"]),

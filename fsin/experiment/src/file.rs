@@ -1,4 +1,4 @@
-//! Experiment files: TOML with one key for each flag, or a configuration of [BookSim](super::booksim).
+//! Experiment files: TOML with one key for each flag, or a configuration of [another simulator](super::foreign).
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,9 +11,9 @@ use trgen::phrase;
 
 use fsin_core::topology::{self, TOPOLOGIES};
 
-use super::booksim::{self, Meaning, Refusal};
 use super::foreign;
 use super::keys::{Kind, key, many_key};
+use super::meaning::{self, Meaning, Refusal};
 use super::settings::{Origin, Setting, Settings, SettingsError};
 
 /// Lists of values by key, from the file of a sweep. A key with one value has a list of one. Either all values of a key
@@ -62,8 +62,8 @@ fn file_text(path: &Path) -> Result<String, SettingsError> {
 /// # Errors
 /// As [`read_file`].
 pub fn read_text(path: &Path, text: &str, settings: &mut Settings) -> Result<(), SettingsError> {
-    if booksim::is_config(text) {
-        settings.note(meaning_of(path, &text.into())?.notes);
+    if let Some(found) = meaning_of(path, &text.into()) {
+        settings.note(found?.notes);
     }
     for (name, values) in lists_of(path, text)? {
         if let (Some(key), [value, ..]) = (many_key(name), &*values) {
@@ -89,21 +89,22 @@ pub fn read_text(path: &Path, text: &str, settings: &mut Settings) -> Result<(),
     Ok(())
 }
 
-/// What a configuration of BookSim means.
-fn meaning_of(path: &Path, text: &Arc<str>) -> Result<Meaning, SettingsError> {
+/// What a configuration of another simulator means; `None` for any other text.
+fn meaning_of(path: &Path, text: &Arc<str>) -> Option<Result<Meaning, SettingsError>> {
     let folder = path.parent().unwrap_or_else(|| Path::new(""));
-    booksim::meaning(text, &|file| folder.join(file).exists()).map_err(|refusals| {
-        let Refusal { error, span } = booksim::together(refusals);
+    let found = foreign::meaning(text, folder)?;
+    Some(found.map_err(|refusals| {
+        let Refusal { error, span } = meaning::together(refusals);
         SettingsError { error, origin: Origin::File { path: path.to_owned(), text: text.clone(), span } }
-    })
+    }))
 }
 
 /// The values by key in the text of an experiment file.
 fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
     let text: Arc<str> = text.into();
     let origin_at = |span| Origin::File { path: path.to_owned(), text: text.clone(), span };
-    if booksim::is_config(&text) {
-        let Meaning { settings, .. } = meaning_of(path, &text)?;
+    if let Some(found) = meaning_of(path, &text) {
+        let Meaning { settings, .. } = found?;
         let setting =
             |(key, value, span)| (key, vec![Setting { value, origin: origin_at(span), listed: false, topology: None }]);
         return Ok(settings.into_iter().map(setting).collect());

@@ -1,6 +1,6 @@
-//! Files of other tools that are given as experiments: which command or setting takes them.
+//! Files of other tools that are given as experiments: configurations that are read, and what takes the others.
 //!
-//! Whoever moves here begins with `fsin run FILE`. A file is recognised by the readers themselves: what one of them
+//! The first command of a new user is `fsin run FILE`. A file is recognised by the readers themselves: what one of them
 //! reads is of its kind.
 
 use std::path::Path;
@@ -11,6 +11,29 @@ use trgen::synthetic::flows;
 use trgen::trace::formats::{ReadOptions, open_bytes};
 
 use fsin_core::topology;
+
+use super::meaning::{Meaning, Refusal};
+use super::{booksim, hpcc};
+
+/// The simulators whose configurations are read, as `fsin import` names them, each with its test of a text.
+const SIMULATORS: [(&str, fn(&str) -> bool); 2] = [("booksim", booksim::is_config), ("hpcc", hpcc::is_config)];
+
+/// The simulator whose configuration a text is, as `fsin import` names it; `None` for any other text.
+#[must_use]
+pub fn simulator_of(text: &str) -> Option<&'static str> {
+    SIMULATORS.iter().find(|(_, is_config)| is_config(text)).map(|&(name, _)| name)
+}
+
+/// What a configuration in a folder means; `None` if the text is none.
+///
+/// # Errors
+/// Everything in it that cannot be taken, in the order of the text.
+pub(super) fn meaning(text: &str, folder: &Path) -> Option<Result<Meaning, Vec<Refusal>>> {
+    match simulator_of(text)? {
+        "booksim" => Some(booksim::meaning(text, &|file| folder.join(file).exists())),
+        _ => Some(hpcc::meaning(text, &|file| hpcc::found(folder, file))),
+    }
+}
 
 /// \[bytes\] Longest text that readers are tried on.
 const MOST: usize = 1 << 26;

@@ -14,12 +14,15 @@ mod file;
 mod foreign;
 mod front;
 mod hosts;
+mod hpcc;
 mod ideal;
 mod inputs;
+mod job_classes;
 mod keys;
 pub mod legacy;
 mod live;
 mod load_bound;
+mod meaning;
 pub mod memory;
 mod models;
 mod plan;
@@ -41,6 +44,7 @@ pub use execute::{
     Finished, JobFacts, Observers, TraceFacts, check, execute, execute_over, execute_watched, link_packets, network,
 };
 pub use file::{Lists, read_file, read_lists, read_text};
+pub use foreign::simulator_of;
 pub use front::{Account, Builder, Event, EventKind, Options, Performed, Session, SessionError, Step};
 pub use ideal::{IdealRun, execute_ideal};
 pub use inputs::{Input, Inputs, hex, without_folders};

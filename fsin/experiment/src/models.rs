@@ -263,6 +263,11 @@ impl Values for Recorded<'_> {
         self.values.unit(name)
     }
 
+    fn classes_of_jobs(&self) -> u8 {
+        self.record("job-mix");
+        self.values.classes_of_jobs()
+    }
+
     fn write(&self, name: &'static str, value: &str) -> Phrase {
         self.values.write(name, value)
     }

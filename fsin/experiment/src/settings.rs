@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 
+use super::job_classes;
 use super::keys::{Key, Kind, MANY_KEYS, key, keys};
 use super::models;
 use fsin_core::family::Values;
@@ -239,6 +240,10 @@ impl Values for Settings {
 
     fn folder_of(&self, name: &str) -> PathBuf {
         Self::folder_of(self, name)
+    }
+
+    fn classes_of_jobs(&self) -> u8 {
+        job_classes::of(Path::new(self.word("job-mix")))
     }
 
     fn unit(&self, name: &str) -> &'static str {

@@ -18,6 +18,9 @@ mod lines;
 mod links;
 mod page;
 mod plot;
+mod ports;
+#[cfg(feature = "plots")]
+mod queues;
 mod ranks;
 mod rounded;
 mod svg;
@@ -33,6 +36,9 @@ pub use page::{Baseline, Passage, ProgramRun, Subject, joint_page, page, program
 #[cfg(feature = "plots")]
 pub use plot::{ConvertError, Graphic};
 pub use plot::{Picture, Range, Scale, Style, by_size, pictures, searches, transients};
+pub use ports::port_pictures;
+#[cfg(feature = "plots")]
+pub use queues::{PortQueue, Queues, queues_csv, queues_svg};
 pub use ranks::traffic_picture;
 pub use rounded::{percent, rounded, with_interval};
 pub use svg::{COLOURS, Colour, escape};

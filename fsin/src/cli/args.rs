@@ -179,6 +179,16 @@ fn imports() -> Command {
                      one. `fsin run FILE.cfg`, sweep and saturation take such a file too.",
                 ),
         )
+        .subcommand(
+            experiment(Command::new("hpcc"))
+                .about("Prints the experiment that a configuration of HPCC, SimAI or ns3-rdma means, which `fsin run` takes as it is")
+                .long_about(
+                    "Prints the experiment that a configuration file of the simulators of HPCC, SimAI or ns3-rdma means, with \
+                     the topology and the flows that it names, complete, as a file that `fsin run` takes. What changes nothing \
+                     that is simulated is noted with the reason; names and values without an equal here are refused, all in \
+                     one error. `fsin run config.txt` and sweep take such a file too.",
+                ),
+        )
 }
 
 /// The command `fsin legacy`.
@@ -301,8 +311,8 @@ fn text_or_json() -> Arg {
 
 /// The command `fsin run`.
 fn run() -> Command {
-    super::run::activity::flags(super::run::timeline::flags(super::run::log::flags(super::run::pcap::flags(
-        super::watch::looking::flags(experiment(Command::new("run"))),
+    super::run::queues::flags(super::run::activity::flags(super::run::timeline::flags(super::run::log::flags(
+        super::run::pcap::flags(super::watch::looking::flags(experiment(Command::new("run")))),
     ))))
     .about("Runs one experiment and prints what it found; defaults in [brackets], units in (parentheses)")
     .after_help(EXAMPLES)

@@ -111,7 +111,7 @@ pub(crate) fn main(registry: Registry) -> Exit {
         Some(("routes", matches)) => describe::routes::routes(matches),
         Some(("config", matches)) => run::config(matches),
         Some(("import", matches)) => match matches.subcommand() {
-            Some((_, matches)) => run::config(matches),
+            Some((simulator, matches)) => run::import(simulator, matches),
             None => Ok(Exit::Usage),
         },
         Some(("list", matches)) => describe::list(matches),

@@ -30,12 +30,12 @@ fn terms(scheduler: Scheduler, allocation: Allocation) -> Terms {
 fn quiet(name: &str, tasks: usize, cycles: u64, arrival: u64) -> Job {
     let events = vec![Event::Compute(Picoseconds(CYCLE.0 * cycles))];
     let program = Arc::new(Program { tasks: vec![events; tasks] });
-    Job { name: name.to_owned(), program, arrival: Cycle(arrival), estimate: cycles }
+    Job { name: name.to_owned(), program, arrival: Cycle(arrival), estimate: cycles, class: 0 }
 }
 
 fn kernel(spec: &str, arrival: u64) -> Job {
     let program = Arc::new(kernels::parse(spec, 16, None).unwrap());
-    Job { name: spec.to_owned(), program, arrival: Cycle(arrival), estimate: 5000 }
+    Job { name: spec.to_owned(), program, arrival: Cycle(arrival), estimate: 5000, class: 0 }
 }
 
 /// Runs jobs that send nothing.
@@ -151,7 +151,7 @@ fn jobs_that_wait_for_ever_are_named() {
         bytes: 0,
     };
     let program = Arc::new(Program { tasks: vec![vec![Event::Recv(receive)]] });
-    let stuck = Job { name: "stuck".to_owned(), program, arrival: Cycle(1), estimate: 1 };
+    let stuck = Job { name: "stuck".to_owned(), program, arrival: Cycle(1), estimate: 1, class: 0 };
     let mut mix = JobMix::new(vec![stuck], terms(Scheduler::Fcfs, Allocation::Contiguous), &grid).unwrap();
     mix.generate(Cycle(1), &mut Outbox::new(4)).unwrap();
     assert_eq!(mix.next(), trgen::Next::Waiting);

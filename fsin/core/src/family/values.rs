@@ -1,12 +1,16 @@
 //! Values of settings, as a model reads them.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
+use trgen::NodeId;
 use trgen::catalog::{Allowed, ErrorKind, SpecError, suggestion};
 use trgen::phrase;
 use trgen::phrase::Phrase;
+use trgen::synthetic::flows::{self, Reading};
 
 use super::Key;
 use crate::failures::{Failures, Timetable};
@@ -35,6 +39,12 @@ pub trait Values {
     /// The unit of a key's value; empty if it has none.
     fn unit(&self, name: &str) -> &'static str {
         self.key(name).map_or("", |key| key.unit)
+    }
+
+    /// The traffic classes of the jobs that the file of `job-mix` describes, a bit for each; class 0 of a file that cannot
+    /// be read, which is refused elsewhere.
+    fn classes_of_jobs(&self) -> u8 {
+        1
     }
 
     /// How to write another value of the key where the present one is written.
@@ -230,19 +240,33 @@ impl dyn Values + '_ {
         Ok(Some(Arc::new(route::given::read(&text, &routers).map_err(within)?)))
     }
 
-    /// The traffic classes of the messages of a run, a bit for each: of its list of flows, or of its source of traffic.
-    /// Class 0 alone of a list that cannot be read, which is refused elsewhere.
+    /// The traffic classes of the messages of a run, a bit for each: of its list of flows, of its jobs, or of its source of
+    /// traffic, whose messages have class `own`. Class 0 alone of a list that cannot be read, which is refused elsewhere.
     #[must_use]
-    pub fn classes(&self) -> u8 {
+    pub fn classes(&self, own: u8) -> u8 {
         /// \[bytes\] Longest text of a list.
         const MOST: u64 = 1 << 32;
         if self.is_set("flows") {
-            let path = self.folder_of("flows").join(self.word("flows"));
-            let flows = text_file::read(&path, MOST).ok().and_then(|text| trgen::synthetic::flows::parse(&text).ok());
-            return flows.unwrap_or_default().iter().fold(0, |mask, flow| mask | 1u8 << flow.class);
+            let word = self.word("flows");
+            let (path, ignores_classes) = word.strip_suffix(",ignore=class").map_or((word, false), |path| (path, true));
+            let text = text_file::read(&self.folder_of("flows").join(path), MOST).unwrap_or_default();
+            // Classes do not depend on nodes, which the network may name: each word is another node.
+            let known = RefCell::new(HashMap::new());
+            let node = |word: &str| {
+                let mut known = known.borrow_mut();
+                let next = known.len() as u32;
+                Ok(NodeId(*known.entry(word.to_owned()).or_insert(next)))
+            };
+            let of = Reading { node: &node, cm_unit: Some(1), ignores_classes };
+            let flows = flows::read(&text, &of).map(|list| list.flows).unwrap_or_default();
+            let mask = flows.iter().fold(0, |mask, flow| mask | 1u8 << flow.class);
+            return if mask == 0 { 1 } else { mask };
+        }
+        if self.is_set("job-mix") {
+            return self.classes_of_jobs();
         }
         let reacts = ["reactive", "request-reply"].iter().any(|word| self.word("temporal").starts_with(word));
-        if reacts { 0b11 } else { 0b1 }
+        1u8.checked_shl(own.into()).unwrap_or(1) | if reacts { 0b10 } else { 0 }
     }
 
     /// What `fail` says of a topology, in a model whose cycle is a picosecond; nothing where it is not set.

@@ -20,6 +20,7 @@ use std::ops::Range;
 
 use trgen::catalog::{ErrorKind, SpecError, suggestion};
 
+use super::meaning::{Meaning, Refusal};
 use names::{NAMES, Takes, is_same, row};
 
 /// A statement of a file.
@@ -28,26 +29,6 @@ struct Statement {
     value: String,
     /// \[bytes\] Its place in the text.
     span: Range<usize>,
-}
-
-/// An error of a configuration, with its place in the text.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Refusal {
-    pub(super) error: SpecError,
-    /// \[bytes\]
-    pub(super) span: Range<usize>,
-}
-
-/// A setting that a configuration means, with the place of its statement; of a default, the whole text.
-pub(super) type Meant = (&'static str, String, Range<usize>);
-
-/// What a configuration means.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Meaning {
-    /// Settings of an experiment.
-    pub(super) settings: Vec<Meant>,
-    /// Statements without a meaning in this run, and others whose meaning is not evident.
-    pub(super) notes: Vec<String>,
 }
 
 /// True for a text of statements that end with a semicolon, as no TOML has.
@@ -236,12 +217,6 @@ pub(super) fn meaning(text: &str, is_there: &dyn Fn(&str) -> bool) -> Result<Mea
     }
     config.refusals.sort_by_key(|refusal| refusal.span.start);
     Err(config.refusals)
-}
-
-/// All refusals of a configuration as one error, at the place of the first one.
-pub(super) fn together(refusals: Vec<Refusal>) -> Refusal {
-    let span = refusals.first().map_or(0..0, |first| first.span.clone());
-    Refusal { error: super::together(refusals.into_iter().map(|refusal| refusal.error).collect()), span }
 }
 
 #[cfg(test)]

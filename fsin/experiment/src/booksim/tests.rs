@@ -1,6 +1,7 @@
 //! Tests of configurations.
 
 use super::*;
+use crate::meaning::together;
 
 fn meaning(text: &str) -> Result<Meaning, Vec<Refusal>> {
     super::meaning(text, &|file| file != "missing")

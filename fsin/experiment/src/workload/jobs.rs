@@ -23,6 +23,7 @@ use trgen::{Cycle, Geometry, Picoseconds, TrGen};
 use super::programs::{check_expanded, distances, read_options, reject_inapplicable};
 use super::{Driven, Driver, Workload, WorkloadFamily};
 use crate::conflicts::{GRAPHS, JOBS, TASKS, TRACE};
+use crate::job_classes::CLASSES;
 use crate::resolve::Experiment;
 use crate::settings::{Origin, Settings, SettingsError};
 use crate::trouble::Trouble;
@@ -119,6 +120,8 @@ pub struct JobEntry {
     gaps: Gaps,
     /// \[ps\] Run time that the user estimates, for schedulers.
     estimate: Option<Picoseconds>,
+    /// Traffic class of its messages, below 8.
+    class: u8,
     /// \[bytes\] Location of the entry in the file.
     span: Range<usize>,
     /// \[bytes\] Location of its trace or kernel in the file.
@@ -191,10 +194,11 @@ struct RawEntry {
     every: Option<Spanned<RawSpan>>,
     arrivals: Option<Spanned<String>>,
     estimate: Option<Spanned<RawSpan>>,
+    class: Option<u8>,
 }
 
 /// The keys of an entry.
-const ENTRY: &[&str] = &["name", "trace", "kernel", "count", "arrival", "every", "arrivals", "estimate"];
+const ENTRY: &[&str] = &["name", "trace", "kernel", "count", "arrival", "every", "arrivals", "estimate", "class"];
 
 /// A time as written: a number of cycles, or a text with a unit.
 enum RawSpan {
@@ -300,6 +304,15 @@ fn raw_entry(file: &JobFile, table: Table) -> Result<RawEntry, SettingsError> {
             "every" => raw.every = time()?,
             "arrivals" => raw.arrivals = word()?,
             "estimate" => raw.estimate = time()?,
+            "class" => {
+                let class = value.as_integer().and_then(|class| u8::try_from(class).ok());
+                let class = class.filter(|&class| class < CLASSES);
+                let out_of_range = || {
+                    let what = "`class` is a traffic class from 0 to 7";
+                    file.error(span.clone(), ErrorKind::OutOfRange, what, "write class = 3")
+                };
+                raw.class = Some(class.ok_or_else(out_of_range)?);
+            }
             other => {
                 let near = suggestion(other, ENTRY);
                 let what = format!("`{other}` is no key of a job");
@@ -399,7 +412,8 @@ fn checked(
     let (arrival, every) = (time(raw.arrival, "arrival")?, time(raw.every, "every")?);
     let (arrival, every) = (arrival.unwrap_or(Picoseconds(0)), every.unwrap_or(Picoseconds(0)));
     let estimate = time(raw.estimate, "estimate")?;
-    Ok(JobEntry { name, work, count, arrival, every, gaps, estimate, span, work_span })
+    let class = raw.class.unwrap_or(0);
+    Ok(JobEntry { name, work, count, arrival, every, gaps, estimate, class, span, work_span })
 }
 
 /// Findings of the readers of a mix's traces.
@@ -446,7 +460,7 @@ fn job_mix(experiment: &Experiment, of: &Jobs, geometry: &Geometry) -> Result<(J
                     .into());
             }
             let arrival = Cycle::FIRST + cycles(time, experiment.pace);
-            jobs.push(Job { name, program: program.clone(), arrival, estimate });
+            jobs.push(Job { name, program: program.clone(), arrival, estimate, class: entry.class });
         }
     }
     check_formats(experiment, &about.formats, about.expands)?;

@@ -73,6 +73,7 @@ const KEYS: &[Key] = &[
     Key::of_network("rto", "TIME", Kind::Word, None, "", "roce: time without an acknowledgement after which a connection goes back, 0ns for never (the default where links lose nothing; else 1ms)").needing(ROCE),
     Key::of_network("pause", "true|false|pfc", Kind::Word, Some("false"), "", "link-level flow control: of IEEE 802.3 (true), or by class (pfc, 802.1Qbb; with {buffer}): nothing is dropped, and a deadlock is possible"),
     Key::of_network("classes", "RULES", Kind::Word, None, "", "how a port serves traffic classes, as in 1:strict;2:drr=1600;3:drr=3200: strict by number, then the others in turn, by frame or by a quantum of bytes; rr for all by frame"),
+    Key::of_network("traffic-class", "CLASS", Kind::Integer, Some("0"), "", "class (802.1Q) of the messages of a source, 0 to 7; lists of flows and files of jobs give one to each flow or job"),
     Key::of_network("ecn", "RULES", Kind::Word, None, "", "which frames are marked, by what waits of their class: step:BYTES, or red:BYTES:BYTES:PROBABILITY; CLASS= before it and @RATE behind it are for one class or rate, and ; joins several"),
     Key::of_network("mark", "NAME", Kind::Word, Some("departure"), "", "when that is decided: departure (as sending begins), sent (as it ends), or arrival").naming(MARKS).needing(&[Need::set("ecn")]),
     Key::of_network("buffer-alpha", "X|1/N", Kind::Word, Some("1/8"), "", "share of what is free in the {buffer} that one queue may have, or one class of an input with pfc").needing(BUFFER),

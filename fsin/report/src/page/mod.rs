@@ -1,7 +1,7 @@
 //! Results of a sweep as one self-contained HTML page: no network access, no other file, and readable without scripts.
 //!
-//! The experiments and their settings come first, then warnings if there are any. Then follow curves, tables, heat maps
-//! of links, jobs, every point, notes of the runs, and the origin of the results.
+//! The experiments and their settings come first, then warnings if there are any. Then follow curves, tables, messages
+//! by size, heat maps of links, ports, jobs, every point, notes of the runs, and the origin of the results.
 
 mod collectives;
 mod head;
@@ -10,6 +10,7 @@ mod jobs;
 mod links;
 mod merged;
 mod origin;
+mod ports;
 mod program;
 mod tables;
 mod verdict;
@@ -156,7 +157,9 @@ fn sections(subject: Subject<'_>, baseline: Option<Baseline<'_>>, scale: Scale, 
         }
         (saturation(&curves, collected))
         (searches)
+        (ports::sizes(&curves, collected, scale))
         (links::section(plan, &curves, collected))
+        (ports::section(plan, collected))
         @if let Some((baseline, others)) = &others { (comparison(baseline, others, (&curves, collected))) }
         (bounds(plan, collected))
         (jobs::section(plan, collected))

@@ -375,7 +375,7 @@ pub fn pictures(curves: &Curves, collected: &Collected, style: &Style) -> Vec<Pi
 }
 
 /// A file name that no picture has yet: different words may give the same one.
-pub(super) fn free_name(name: String, pictures: &[Picture]) -> String {
+pub(crate) fn free_name(name: String, pictures: &[Picture]) -> String {
     let again = format!("{name}--");
     let same = pictures.iter().filter(|before| before.name == name || before.name.starts_with(&again));
     match same.count() {

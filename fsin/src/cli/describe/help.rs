@@ -81,6 +81,7 @@ const PRINT: &[&str] = &[
     "config",
     "explain",
     "guest",
+    "hpcc",
     "init",
     "list",
     "man",
@@ -190,9 +191,17 @@ fn examples_and_status(name: &str) -> (&'static [&'static str], &'static str) {
              in deadlock, 130 interrupted.",
         ),
         "config" => (&["fsin config --load 0.1", "fsin config e.toml --vcs 4 -o resolved.toml"], DESCRIBES),
-        "import" | "booksim" => {
+        "import" => (&["fsin import booksim mesh88.cfg", "fsin import hpcc mix/config.txt -o incast.toml"], DESCRIBES),
+        "booksim" => {
             (&["fsin import booksim mesh88.cfg", "fsin import booksim mesh88.cfg --seed 7 -o mesh88.toml"], DESCRIBES)
         }
+        "hpcc" => (
+            &[
+                "fsin import hpcc mix/config.txt",
+                "fsin import hpcc SimAI.conf --topology graph:topo --trace workload.trg",
+            ],
+            DESCRIBES,
+        ),
         "legacy" => (
             &["fsin legacy topo=torus_16_16 mode=smart3 load=0.3", "fsin legacy fsin.conf load=0.5 --format json"],
             "Exit status: 0 done, 1 failed while running, 2 the words cannot be used, 3 deadlock, 130 interrupted, with \
@@ -372,6 +381,7 @@ mod tests {
                 "config",
                 "explain",
                 "generate",
+                "hpcc",
                 "import",
                 "init",
                 "legacy",

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 #[cfg(feature = "plots")]
 use fsin::report::{ConvertError, Graphic};
-use fsin::report::{Picture, Range, Scale, Style, by_size, link_pictures, pictures, searches, transients};
+use fsin::report::{Picture, Range, Scale, Style, by_size, link_pictures, pictures, port_pictures, searches, transients};
 use fsin::sweep::{Choice, Curves, Saturations, open};
 use fsin::words::counted;
 
@@ -41,6 +41,7 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let (pictures, others) = match (matches.get_flag("over-time"), matches.get_flag("by-size")) {
         (true, _) => (transients(&curves, &collected, &style), 0),
         (_, true) => (by_size(&curves, &collected, &style), 0),
+        _ if matches.get_flag("ports") => port_pictures(&plan, &collected),
         _ => {
             let (links, others) = link_pictures(&plan, &curves, &collected);
             (pictures(&curves, &collected, &style).into_iter().chain(links).collect(), others)
@@ -54,6 +55,11 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
     if pictures.is_empty() && matches.get_flag("by-size") {
         let what = format!("{}: no run has kept the times of ten messages", folder.display());
         return Err(Complaint::new(Exit::Usage, what, "run it with --message-stats"));
+    }
+    if pictures.is_empty() && matches.get_flag("ports") {
+        let what = format!("{}: no port of any run was paused or has marked a frame", folder.display());
+        let remedy = "run it with --network ethernet and --pause pfc or --ecn, and without --port-stats none";
+        return Err(Complaint::new(Exit::Usage, what, remedy));
     }
     if pictures.is_empty() && !collected.rows.is_empty() && !curves.is_along {
         let runs = match &collected.rows[..] {
@@ -105,7 +111,9 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
         }
     }
     if !matches.get_flag("quiet") {
-        if others > 0 {
+        if others > 0 && matches.get_flag("ports") {
+            output::tell(&format!("note: no pictures of {others} further results with ports"));
+        } else if others > 0 {
             output::tell(&format!(
                 "note: no heat map of {others} further results with link loads: too many, or too large"
             ));

@@ -26,6 +26,11 @@ pub(crate) fn flags(command: Command) -> Command {
         .arg(Arg::new(FLAG).long(FLAG).value_name("FILE").value_parser(value_parser!(PathBuf)).help(help))
 }
 
+/// True if the flag is given.
+pub(crate) fn is_asked(matches: &ArgMatches) -> bool {
+    matches.contains_id(FLAG)
+}
+
 /// What is kept, and the file for it.
 pub(crate) struct Kept {
     activity: Activity,
@@ -90,7 +95,7 @@ impl Kept {
 }
 
 /// The network and the traffic of an experiment in words.
-fn title(experiment: &Experiment) -> String {
+pub(crate) fn title(experiment: &Experiment) -> String {
     let effective = experiment.effective();
     let value = |name: &str| effective.iter().find(|(key, _)| key.name == name).map(|(_, value)| value.to_string());
     let traffic = experiment.workload.title(&|key| value(key).unwrap_or_default());

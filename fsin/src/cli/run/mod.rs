@@ -7,6 +7,7 @@ pub(crate) mod memory;
 pub(crate) mod pcap;
 pub(crate) mod perform;
 pub(crate) mod progress;
+pub(crate) mod queues;
 pub(crate) mod rerun;
 pub(crate) mod timeline;
 
@@ -16,7 +17,7 @@ use std::path::PathBuf;
 use clap::ArgMatches;
 use fsin::couple::PacketLog;
 use fsin::experiment::memory::check as check_memory;
-use fsin::experiment::{Carried, Experiment, Inputs, Options, Origin, Performed, check, variable};
+use fsin::experiment::{Carried, Experiment, Inputs, Options, Origin, Performed, check, simulator_of, variable};
 use fsin::report::{FORMATS, Format, write_timeline};
 use fsin::stats::Arrival;
 
@@ -69,6 +70,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let (network, capture) = pcap::begin(matches, &experiment)?.unzip();
     let timeline = timeline::begin(matches, &experiment)?;
     let mut activity = activity::Kept::begin(matches, &experiment)?;
+    let mut queues = queues::Kept::begin(matches, &experiment)?;
     let mut packets = Log::of_packets(matches, &experiment)?;
     let messages = Log::of_messages(matches, &experiment)?;
     let mut log = packets.as_mut().map(|log| |arrivals: &[Arrival]| log.packets(arrivals));
@@ -79,9 +81,10 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         meter.show(step);
     };
     interrupt::loading();
-    let watch = match &mut activity {
-        Some(kept) => Some(kept.watch()),
-        None => looking.as_mut().map(Looking::watch),
+    let watch = match (&mut activity, &mut queues) {
+        (Some(kept), _) => Some(kept.watch()),
+        (_, Some(kept)) => Some(kept.watch()),
+        _ => looking.as_mut().map(Looking::watch),
     };
     let mut options = Options::default().stop(stop).progress(&mut progress).timeline(timeline.is_some());
     if let Some(watch) = watch {
@@ -100,7 +103,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         Some(looking) => looking.end(&last_words(&performed)),
         None => Ok(()),
     };
-    let acted = activity.map_or(Ok(()), activity::Kept::end);
+    let acted = activity.map_or(Ok(()), activity::Kept::end).and(queues.map_or(Ok(()), queues::Kept::end));
     let captured = capture.map_or(Ok(()), pcap::Recording::end);
     let logged = packets.map_or(Ok(()), Log::end);
     let Performed { result, failure, messages: times, timeline: spans, .. } = performed?;
@@ -187,6 +190,25 @@ pub(crate) fn config(matches: &ArgMatches) -> Result<Exit, Complaint> {
     check(&experiment).map_err(|trouble| Complaint::of_trouble(trouble, experiment.settings()))?;
     output::Document::open(matches)?.print(&experiment.to_toml())?;
     Ok(Exit::Done)
+}
+
+/// Prints the experiment that a configuration of a simulator means.
+pub(crate) fn import(simulator: &str, matches: &ArgMatches) -> Result<Exit, Complaint> {
+    let path = matches.get_one::<PathBuf>("experiment");
+    // A file that cannot be read is refused where the settings are read.
+    let text = path.and_then(|path| std::fs::read_to_string(path).ok());
+    if let (Some(path), Some(text)) = (path, text) {
+        let (what, form) = match (simulator_of(&text), simulator) {
+            (Some(of), _) if of != simulator => (format!("of {of}"), format!("use fsin import {of}")),
+            (None, "hpcc") => {
+                ("of none".to_owned(), "a line of a configuration is `NAME VALUE`, as in CC_MODE 1".to_owned())
+            }
+            _ => return config(matches),
+        };
+        let what = format!("{}: no configuration of {simulator}, but {what}", path.display());
+        return Err(Complaint::new(Exit::Usage, what, form));
+    }
+    config(matches)
 }
 
 /// The format that `--format` chooses.

@@ -15,6 +15,7 @@ mod booksim_points;
 mod components;
 mod figures;
 mod folders;
+mod hpcc;
 mod listed;
 mod networks;
 mod nothing_ignored;

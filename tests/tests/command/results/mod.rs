@@ -5,6 +5,7 @@
 
 mod collectives;
 mod comparison;
+mod data_centre;
 mod details;
 mod node;
 mod parcel;

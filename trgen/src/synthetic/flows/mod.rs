@@ -242,6 +242,7 @@ mod tests {
             ("2\n0 1 3 100 5 2.0", "line 1: 2 flows are announced, and 1 follow"),
             ("1\n0 1 3 100 5", "line 2: 5 words"),
             ("1\n0 1 3 100 5 -2", "line 2: `-2` is not a start"),
+            ("1\n0 1 3 1000 2.0 9.5", "line 2: `2.0` is not a size: packets, start and end, as in lists of ns3-rdma"),
         ] {
             let error = parse(text).unwrap_err();
             assert_eq!(error.to_string(), fault, "{text}");

@@ -168,6 +168,11 @@ fn of_ns3(text: &str, line: usize, of: &Reading<'_>) -> Result<Flow, FlowsError>
     };
     let remedy = "a start in seconds, such as 2.000001, below 10^6";
     let start = parse_span(&format!("{start}s")).ok_or_else(|| not(start, "a start", remedy, line))?;
+    if self::bytes(bytes).is_none() && parse_span(&format!("{bytes}s")).is_some() {
+        let what = format!("`{}` is not a size: packets, start and end, as in lists of ns3-rdma", short(bytes));
+        let remedy = "write source destination class port bytes start, with the bytes of all packets";
+        return Err(FlowsError { line: Some(line), what, remedy });
+    }
     flow([source, destination, bytes, class], start, line, of)
 }
 

@@ -50,6 +50,8 @@ pub struct Job {
     pub arrival: Cycle,
     /// \[cycles\] Estimated run time, for schedulers that use it.
     pub estimate: u64,
+    /// Traffic class of its messages, below 8.
+    pub class: u8,
 }
 
 /// How jobs are run.
@@ -334,10 +336,11 @@ impl TrGen for JobMix {
                 .generate(local, &mut self.scratch)
                 .map_err(|error| SourceError { what: format!("job `{name}`: {error}"), ..error })?;
             let job = (running.job as u64) << ID_BITS;
+            let class = self.jobs[running.job].class;
             let in_flight = &mut running.in_flight;
             self.scratch.offer(|message| {
                 *in_flight += 1;
-                out.push(Message { id: job | message.id, ..message });
+                out.push(Message { id: job | message.id, class, ..message });
                 true
             });
             running.check_end(now);

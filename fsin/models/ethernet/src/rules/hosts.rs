@@ -198,7 +198,9 @@ impl Hosts {
 
     /// Accepts a message at time `now`. The host may then be able to send.
     pub(crate) fn inject(&mut self, message: Message, now: u64) -> Injected {
-        let Message { source, destination, bytes, .. } = message;
+        let Message { source, destination, bytes, class, .. } = message;
+        // Class 0 is that of sources without classes of their own, where the setting is not 0.
+        let message = Message { class: if class == 0 { self.params.switch.class } else { class }, ..message };
         let (frames, short) = (self.payload().packets_of(bytes), self.payload().short(bytes));
         let is_known = destination.index() < self.hosts.len() && source.index() < self.hosts.len();
         if is_known && !self.has_route(source, destination) {

@@ -17,9 +17,20 @@ pub(crate) const PFC: &str = "pfc";
 pub(crate) fn read(values: &dyn Values) -> Result<Switch, SpecError> {
     let set = |key: &'static str| values.is_set(key);
     let is_pfc = values.word("pause") == PFC;
-    let used = values.classes();
+    let class: u8 = values.integer_or("traffic-class", 0)?;
+    if let Some(own) = ["flows", "job-mix"].into_iter().find(|own| class > 0 && set(own)) {
+        let what =
+            phrase![["traffic-class" => class], " is of sources without classes of their own, and not of ", [own]];
+        let remedy = if own == "flows" {
+            "give the class of each flow in its list"
+        } else {
+            "write class = 3 in the entry of a job"
+        };
+        return Err(SpecError::new(ErrorKind::Meaningless, what, remedy).of("traffic-class"));
+    }
     Ok(Switch {
-        used,
+        class,
+        used: values.classes(class),
         schedule: if set("classes") { Some(values.parsed("classes")?) } else { None },
         marking: if set("ecn") { Some(values.parsed("ecn")?) } else { None },
         mark_at: values.choice("mark", &MARK_AT)?,

@@ -9,6 +9,7 @@ use crate::cc::Signal;
 use crate::params::{MAX_TIME, Params, Switching};
 pub use crate::rules::buffer::{Buffer, Pfc};
 use crate::rules::buffer::{headroom, headrooms, set_aside};
+use crate::rules::frame::CLASSES;
 pub use crate::rules::marking::{MARK_AT, MarkAt, MarkRule, Marking, Thresholds};
 pub use crate::rules::schedule::{Schedule, Service};
 use crate::rules::wiring::Wiring;
@@ -19,6 +20,8 @@ const MOST: u64 = 1 << 40;
 /// What switches do beyond first in, first out. Without any of it, ports have one queue.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Switch {
+    /// The class of messages whose source has no classes of its own.
+    pub class: u8,
     /// Classes that frames of the run have, a bit for each.
     pub used: u8,
     /// How classes are served; `None` for a frame of each in turn.
@@ -35,7 +38,7 @@ pub struct Switch {
 
 impl Default for Switch {
     fn default() -> Self {
-        Self { used: 1, schedule: None, marking: None, mark_at: MarkAt::Departure, buffer: None, pfc: None }
+        Self { class: 0, used: 1, schedule: None, marking: None, mark_at: MarkAt::Departure, buffer: None, pfc: None }
     }
 }
 
@@ -66,7 +69,7 @@ impl Params {
 
     /// Checks what switches do.
     pub(crate) fn check_switch(&self) -> Result<(), SpecError> {
-        let Switch { marking, buffer, pfc, .. } = &self.switch;
+        let Switch { class, marking, buffer, pfc, .. } = &self.switch;
         let refuse = |key: &'static str, what, remedy| Err(SpecError::new(ErrorKind::Conflict, what, remedy).of(key));
         if self.is_managed() && self.switching == Switching::CutThrough {
             let what = phrase![
@@ -74,6 +77,14 @@ impl Params {
                 ": classes, marks, buffers and control frames of a switch are those of frames that have arrived completely"
             ];
             return refuse("switching", what, phrase!["use ", ["switching" => "store-and-forward"]]);
+        }
+        if usize::from(*class) >= CLASSES {
+            return Err(SpecError::out_of_range("traffic-class", u64::from(*class), 0..=CLASSES as u64 - 1));
+        }
+        if *class > 0 && !self.is_managed() {
+            let what = phrase![["traffic-class" => class], ": ports have one queue, whatever the class"];
+            let remedy = phrase!["set ", ["classes"], ", ", ["ecn"], " or ", ["buffer"], ", or leave it out"];
+            return refuse("traffic-class", what, remedy);
         }
         if self.pause && self.is_managed() {
             let what = phrase![["pause" => true], " stops all classes, and counts frames of each input"];

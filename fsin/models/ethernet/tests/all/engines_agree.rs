@@ -348,6 +348,7 @@ fn with_classes(case: Case, draws: &[u64; 6]) -> Case {
     };
     let alpha = [0.125, 0.5, 1.0, 8.0, 0.3][(buffer >> 8) as usize % 5];
     let switch = Switch {
+        class: 0,
         used,
         schedule: Some(schedule),
         marking: Some(Marking { rules }).filter(|_| marks % 4 > 0),
@@ -616,6 +617,7 @@ fn a_lost_tail_of_a_class_without_pfc_is_sent_again() {
     let seed = 3_306_062_554_927_901_943;
     let frames = Frames { mtu: 500, gap: 7, ack: Some(1_000), ..Frames::TCP };
     let switch = Switch {
+        class: 0,
         used: 1,
         schedule: None,
         marking: None,

@@ -47,6 +47,12 @@ pub(crate) static ROW: Row = Row {
                 range: "hpcc or exact",
                 default: "hpcc",
             },
+            Parameter {
+                name: "int-multi",
+                about: "factor of the units of bytes and queue in stamps, which are 128 and 80 bytes (INT_MULTI of HPCC)",
+                range: "1..",
+                default: "1",
+            },
         ],
         source: "Li and others, HPCC: high precision congestion control, SIGCOMM 2019",
     },
@@ -67,6 +73,8 @@ struct Settings {
     /// \[b/s\]
     min_rate: u64,
     is_exact: bool,
+    /// Factor of the units of bytes and queue in stamps.
+    int_multi: u64,
 }
 
 fn build(call: &Call<'_>) -> Result<Built, SpecError> {
@@ -81,7 +89,11 @@ fn build(call: &Call<'_>) -> Result<Built, SpecError> {
         ai: rate(call, "ai")?,
         min_rate,
         is_exact: call.choice("int", &[("hpcc", false), ("exact", true)])?,
+        int_multi: count(call, "int-multi", 1)?.unwrap_or(1),
     };
+    if settings.is_exact && settings.int_multi > 1 {
+        return Err(call.refuse_all("int-multi is of the units of int = hpcc", "leave it out with int = exact"));
+    }
     let built = Built::of(move |of| Machine::Hpcc(Box::new(Hpcc::new(settings, of))));
     Ok(Built { needs_network: true, ..built })
 }
@@ -146,8 +158,8 @@ impl Hpcc {
         }
         Stamp {
             at: low(stamp.at, TIME_BITS),
-            sent: low(stamp.sent / SENT_UNIT, SENT_BITS),
-            queue: low(stamp.queue / QUEUE_UNIT, QUEUE_BITS),
+            sent: low(stamp.sent / (SENT_UNIT * self.of.int_multi), SENT_BITS),
+            queue: low(stamp.queue / (QUEUE_UNIT * self.of.int_multi), QUEUE_BITS),
             ..stamp
         }
     }
@@ -158,8 +170,8 @@ impl Hpcc {
         if self.of.is_exact {
             return (new.at.saturating_sub(last.at), new.sent.saturating_sub(last.sent), queue);
         }
-        let bytes = low(new.sent.wrapping_sub(last.sent), SENT_BITS) * SENT_UNIT;
-        (low(new.at.wrapping_sub(last.at), TIME_BITS), bytes, queue * QUEUE_UNIT)
+        let bytes = low(new.sent.wrapping_sub(last.sent), SENT_BITS) * SENT_UNIT * self.of.int_multi;
+        (low(new.at.wrapping_sub(last.at), TIME_BITS), bytes, queue * QUEUE_UNIT * self.of.int_multi)
     }
 
     /// Takes new stamps, and updates U by the hop that is used most; false if none has changed.
@@ -289,10 +301,22 @@ mod tests {
             round_trip: 1_000_000,
             product: 1_000,
         };
-        let settings = Settings { eta: 0.95, max_stage: 0, fast_react: true, ai: None, min_rate: 1, is_exact: false };
+        let settings = Settings {
+            eta: 0.95,
+            max_stage: 0,
+            fast_react: true,
+            ai: None,
+            min_rate: 1,
+            is_exact: false,
+            int_multi: 1,
+        };
         let machine = Hpcc::new(settings, &of);
         let stamp = |at, sent, queue| machine.fields(Stamp { at, sent, queue, rate: 1 });
         let (last, new) = (stamp((1 << 24) - 5, (1 << 27) - 129, 81), stamp((1 << 24) + 7, (1 << 27) + 128, 170));
         assert_eq!(machine.between(last, new), (12, 384, 80));
+        // Units of 512 and 320 bytes.
+        let machine = Hpcc::new(Settings { int_multi: 4, ..settings }, &of);
+        let stamp = |sent, queue| machine.fields(Stamp { at: 0, sent, queue, rate: 1 });
+        assert_eq!(machine.between(stamp(511, 700), stamp(1_536, 640)), (0, 1_536, 640));
     }
 }
