@@ -8,6 +8,7 @@ mod bounds;
 mod carried;
 mod conflicts;
 mod details;
+pub mod energy;
 mod execute;
 mod file;
 mod front;
