@@ -204,7 +204,7 @@ impl Experiment {
             check_wire(&settings, model)?;
         }
         let ideal = ideal(&settings, &*network)?;
-        let energy = energy_of(&settings, &*network, runs.by_hosts())?;
+        let energy = energy_of(&settings, &*network, runs.by_hosts() || !model.understands("link-loads"))?;
         Ok(Self {
             model,
             network,
@@ -373,14 +373,14 @@ fn takes_bandwidth(network: &dyn NetworkSpec) -> bool {
 fn energy_of(
     settings: &Settings,
     network: &dyn NetworkSpec,
-    is_ideal: bool,
+    has_no_links: bool,
 ) -> Result<Option<energy::Named>, SettingsError> {
     if !settings.is_set("energy") {
         return Ok(None);
     }
     let placed = |error: SpecError| settings.placed("energy", error);
     let named = energy::parse(settings.word("energy"), &settings.folder_of("energy")).map_err(placed)?;
-    let topology = network.topology().filter(|_| !is_ideal).ok_or_else(|| placed(energy::no_links()))?;
+    let topology = network.topology().filter(|_| !has_no_links).ok_or_else(|| placed(energy::no_links()))?;
     if named.row.needs_routers && !network.counts_events() {
         return Err(placed(energy::no_routers()));
     }
