@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 
 use fsin_core::family::{Carried, ModelFamily};
 use fsin_core::topology::TOPOLOGIES;
+use fsin_experiment::energy::ENERGY_MODELS;
 use fsin_models::MODELS;
 use trgen::catalog::{Component, Described};
 use trgen::synthetic::size::SIZES;
@@ -111,6 +112,7 @@ fn all() -> Vec<Kind> {
         kind("placements", &["placement"], rows(PLACEMENTS.rows())),
         kind("schedulers", &["scheduler"], plain(jobs::SCHEDULERS)),
         kind("allocations", &["allocation"], plain(jobs::ALLOCATIONS)),
+        kind("energy-models", &["energy"], rows(ENERGY_MODELS.rows())),
         kind("formats", &[], rows(FORMATS.rows())),
     ]);
     kinds

@@ -179,5 +179,6 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("message-stats", &["true"]),
     ("ideal", &["hpcc"]),
     ("size-classes", &["10kB:1MB"]),
+    ("energy", &["events:fabric-400g"]),
     ("latency-histogram", &["true"]),
 ];

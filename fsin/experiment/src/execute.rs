@@ -19,6 +19,7 @@ use trgen::{Cycle, NodeId};
 use super::bounds::Bounds;
 use super::collective_links::{Confines, confines};
 use super::details::{MessageTime, message_times};
+use super::energy::{self, counts_of_run, energy_of};
 use super::load_bound::LoadBound;
 use super::plan::RunPlan;
 use super::resolve::Experiment;
@@ -106,6 +107,10 @@ pub struct Finished {
     pub confines: Vec<Confines>,
     /// What each rank did over time, if that was asked for.
     pub timeline: Vec<Span>,
+    /// Counts of events, of runs with a table of energies or that are asked for them.
+    pub counts: Option<energy::Counts>,
+    /// What these events cost by the table.
+    pub energy: Option<energy::Estimate>,
 }
 
 /// Observers of a run.
@@ -117,6 +122,8 @@ pub struct Observers<'a, 'b> {
     pub log: Option<PacketLog<'b>>,
     /// Keeps what each rank does over time.
     pub timeline: bool,
+    /// Counts events at routers and on links.
+    pub events: bool,
 }
 
 /// Runs an experiment to its end, or until `stop` becomes true.
@@ -170,7 +177,7 @@ pub fn execute_over(
     progress: &mut dyn FnMut(Progress),
     observers: Observers<'_, '_>,
 ) -> Result<Finished, Trouble> {
-    let Observers { watch, log, timeline } = observers;
+    let Observers { watch, log, timeline, events } = observers;
     let mut driver = Driver::new(experiment, experiment.geometry())?;
     if timeline {
         driver.driven.record();
@@ -178,7 +185,11 @@ pub fn execute_over(
     // Where paths are chosen by a hash, a program may wait for one link: what links carry explains its time. Periods of
     // a run that is observed are not skipped.
     let explains = experiment.network.chooses_by_hash() && matches!(experiment.plan, RunPlan::ToEnd(_));
-    if experiment.link_loads || (explains && driver.source().round().is_none()) {
+    let counts_events = events || experiment.energy.is_some();
+    if counts_events {
+        network.count_events();
+    }
+    if experiment.link_loads || counts_events || (explains && driver.source().round().is_none()) {
         network.observe();
     }
     network.recorder_mut().keep(Keep { packets: log.is_some(), ..experiment.keep });
@@ -194,6 +205,7 @@ pub fn execute_over(
     let measures = figures.map(Figures::measures).unwrap_or_default();
     let ports = figures.map(Figures::ports).unwrap_or_default();
     let queues = figures.and_then(Figures::queues);
+    let at_routers = figures.filter(|_| counts_events).and_then(Figures::events);
     outcome.warnings.extend(figures.into_iter().flat_map(Figures::remarks).map(Warning::from));
     let details = recorder.details().cloned();
     let timed = details.as_ref().filter(|details| details.keep().messages);
@@ -254,7 +266,23 @@ pub fn execute_over(
     let understood = experiment.topology().and_then(|topology| topology.switched()?.understood());
     notes.extend(understood.map(|understood| understood.remarks()).unwrap_or_default().into_iter().map(Phrase::from));
     notes.extend(outcome.skipped.filter(|skipped| skipped.periods > 0).map(skipped_in_words));
+    let counts = match counts_events {
+        true => counts_of_run(experiment, &outcome, at_routers.as_deref(), &ports),
+        false => None,
+    };
+    let energy = match &experiment.energy {
+        Some(named) => {
+            let placed = |error| Trouble::from(experiment.settings().placed("energy", error));
+            Some(energy_of(named, counts.as_ref()).map_err(placed)?)
+        }
+        None => None,
+    };
+    outcome.warnings.extend(
+        energy.iter().flat_map(|energy| &energy.warnings).map(|text| Warning::from(Phrase::from(text.clone()))),
+    );
     let mut finished = Finished {
+        counts,
+        energy,
         outcome,
         trace,
         offered,

@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use trgen::synthetic::{size, traffic};
 use trgen::trace::{formats, kernels, placement};
 
+use super::energy;
 use super::keys::Kind;
 use super::resolve::Experiment;
 use fsin_core::failures;
@@ -60,7 +61,9 @@ impl Inputs {
         let companions: Vec<PathBuf> = files.iter().flat_map(|path| formats::companions(path)).collect();
         let named = files.into_iter().map(whole).chain(companions);
         let routes = experiment.effective().into_iter().find(|(key, _)| key.name == "routes");
-        let graph = graph.into_iter().chain(routes.map(|(_, path)| PathBuf::from(path)));
+        let energy =
+            settings.value("energy").and_then(energy::file_of).map(|path| settings.folder_of("energy").join(path));
+        let graph = graph.into_iter().chain(routes.map(|(_, path)| PathBuf::from(path))).chain(energy);
         let paths: Vec<PathBuf> = named.chain(graph).chain(fail).chain(placement).chain(patterns).collect();
         paths.iter().flat_map(|path| self.below(path)).collect()
     }
@@ -131,6 +134,7 @@ pub(crate) fn with_paths(key: &str, value: String, path: &mut dyn FnMut(&Path) -
         "placement" => placement::file(&value, Path::new("")).map(|path| placement::with_file(&value, &named(&path))),
         "fail" => failures::file(&value).map(|path| named(path).display().to_string()),
         "traffic" => Some(traffic::with_files(&value, named)),
+        "energy" => energy::file_of(&value).map(|path| energy::with_file(&value, &named(path))),
         "size" => Some(size::with_files(&value, named)),
         "kernel" => Some(kernels::with_files(&value, named)),
         name if crate::keys::key(name).is_some_and(|key| key.kind == Kind::Path) => {

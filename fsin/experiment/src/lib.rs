@@ -9,6 +9,7 @@ mod carried;
 mod collective_links;
 mod conflicts;
 mod details;
+pub mod energy;
 mod execute;
 mod file;
 mod foreign;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use trgen::Geometry;
-use trgen::catalog::ErrorKind;
+use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::synthetic::Config;
@@ -14,6 +14,7 @@ use trgen::trace::replay::{Pace, Protocol};
 use trgen::trace::slow::Slow;
 
 use super::conflicts::{BATCH, ENDING, Times, check_needs, check_unused, conflicts, is_of_wire, task_key, unmet};
+use super::energy;
 use super::hosts::{eager, hosts, slow, tasks_per_node};
 use super::inputs::with_paths;
 use super::keys::{Key, Kind, keys};
@@ -101,6 +102,8 @@ pub struct Experiment {
     pub ideal: Ideal,
     /// \[bytes\] Greatest sizes of the classes of messages but the last, ascending.
     pub size_classes: Vec<u64>,
+    /// The table by which energy is estimated.
+    pub energy: Option<energy::Named>,
     /// How the workload generates messages.
     times: Times,
     /// Warnings known before the run.
@@ -201,6 +204,7 @@ impl Experiment {
             check_wire(&settings, model)?;
         }
         let ideal = ideal(&settings, &*network)?;
+        let energy = energy_of(&settings, &*network, runs.by_hosts() || !model.understands("link-loads"))?;
         Ok(Self {
             model,
             network,
@@ -231,6 +235,7 @@ impl Experiment {
             },
             latency_histogram: is_on(&settings, "latency-histogram")?,
             ideal,
+            energy,
             size_classes: size_classes(&settings)?,
             times,
             foreseen,
@@ -362,6 +367,25 @@ fn takes_bandwidth(network: &dyn NetworkSpec) -> bool {
         (Some(_), Some(_)) => switched.needs_bandwidth(),
         (cycle, _) => cycle.is_none() && switched.has_times(),
     }
+}
+
+/// The table of energies, checked for a network.
+fn energy_of(
+    settings: &Settings,
+    network: &dyn NetworkSpec,
+    has_no_links: bool,
+) -> Result<Option<energy::Named>, SettingsError> {
+    if !settings.is_set("energy") {
+        return Ok(None);
+    }
+    let placed = |error: SpecError| settings.placed("energy", error);
+    let named = energy::parse(settings.word("energy"), &settings.folder_of("energy")).map_err(placed)?;
+    let topology = network.topology().filter(|_| !has_no_links).ok_or_else(|| placed(energy::no_links()))?;
+    if named.row.needs_routers && !network.counts_events() {
+        return Err(placed(energy::no_routers()));
+    }
+    named.model.check(&energy::classes_of(&**topology)).map_err(placed)?;
+    Ok(Some(named))
 }
 
 /// An absolute path.

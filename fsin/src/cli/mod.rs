@@ -109,6 +109,7 @@ pub(crate) fn main(registry: Registry) -> Exit {
         Some(("legacy", matches)) => run::legacy::legacy(matches),
         Some(("topology", matches)) => describe::topology::topology(matches),
         Some(("routes", matches)) => describe::routes::routes(matches),
+        Some(("energy", matches)) => describe::energy::energy(matches),
         Some(("config", matches)) => run::config(matches),
         Some(("import", matches)) => match matches.subcommand() {
             Some((simulator, matches)) => run::import(simulator, matches),

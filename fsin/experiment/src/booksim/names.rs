@@ -21,7 +21,6 @@ const CONVERGES: &str = "periods are counted here, and nothing waits for converg
 const REPLIES: &str = "requests and replies need use_read_write";
 const BATCHES: &str = "batches need sim_type = batch";
 const SHARES: &str = "buffers are shared only with another buffer_policy";
-const POWER: &str = "energy is no part of this run";
 const SEEDS: &str = "the seed of the run decides";
 const NO_CLASS: &str = "write 1 class: several classes of traffic have no equal here";
 
@@ -57,7 +56,7 @@ pub(super) const NAMES: &[Name] = &[
     ("wait_for_tail_credit", "0", Means),
     ("vc_busy_when_full", "0", Means),
     ("vc_prioritize_empty", "0", Only("write 0")),
-    ("vc_priority_donation", "0", Idle("packets have no priorities")),
+    ("vc_priority_donation", "0", Means),
     ("vc_shuffle_requests", "0", Only("write 0")),
     ("speculative", "0", Means),
     ("spec_check_elig", "1", Only("write 1")),
@@ -94,7 +93,7 @@ pub(super) const NAMES: &[Name] = &[
     ("burst_alpha", "0.5", Means),
     ("burst_beta", "0.5", Means),
     ("burst_r1", "-1", Means),
-    ("priority", "none", Only("write none: packets have no priorities here")),
+    ("priority", "none", Means),
     ("batch_size", "1000", Idle(BATCHES)),
     ("batch_count", "1", Idle(BATCHES)),
     ("max_outstanding_requests", "0", Idle(BATCHES)),
@@ -153,11 +152,11 @@ pub(super) const NAMES: &[Name] = &[
     ("used_credits_out", "", Idle(PRINTS)),
     ("free_credits_out", "", Idle(PRINTS)),
     ("max_credits_out", "", Idle(PRINTS)),
-    ("sim_power", "0", Idle(POWER)),
-    ("power_output_file", "pwr_tmp", Idle(POWER)),
-    ("tech_file", "", Idle(POWER)),
-    ("channel_width", "128", Idle(POWER)),
-    ("channel_sweep", "0", Idle(POWER)),
+    ("sim_power", "0", Means),
+    ("power_output_file", "pwr_tmp", Idle("energy is part of the result")),
+    ("tech_file", "", Means),
+    ("channel_width", "128", Means),
+    ("channel_sweep", "0", Idle("one width is evaluated: fsin energy evaluates others")),
 ];
 
 /// The row of a name.

@@ -12,6 +12,9 @@ const ROUTINGS: &[Routing] = &[
     ("mesh", "dim_order", "dor", None),
     ("mesh", "xy_yx", "xy-yx", None),
     ("mesh", "adaptive_xy_yx", "adaptive-xy-yx", None),
+    ("mesh", "valiant", "valiant", None),
+    ("mesh", "romm", "romm", None),
+    ("mesh", "min_adapt", "booksim-min-adapt", None),
     ("torus", "dim_order", "dor", Some("per-dimension")),
     ("torus", "dor", "dor", Some("per-dimension")),
     ("torus", "dim_order_bal", "dor", Some("balanced")),
@@ -21,6 +24,7 @@ const ROUTINGS: &[Routing] = &[
     ("flatfly", "dor", "dor", None),
     ("flatfly", "xyyx", "xy-yx", None),
     ("flatfly", "adaptive_xyyx", "adaptive-xy-yx", None),
+    ("flatfly", "valiant", "valiant", None),
     ("fattree", "nca", "minimal", None),
     ("fly", "dest_tag", "destination-tag", None),
     ("anynet", "min", "shortest", None),
@@ -139,6 +143,9 @@ impl Config {
                 &format!("of 2 dimensions, and n = {n}"),
                 "write n = 2, or another routing",
             );
+        }
+        if ours == "booksim-min-adapt" {
+            self.note("routing_function", "it does not adapt in a mesh; `adaptive` is the routing that does");
         }
         self.set("routing", ours, "routing_function");
         if let Some(classes) = classes {

@@ -30,18 +30,17 @@ impl Config {
             let number = self.whole(name, least);
             self.set(key, number, name);
         }
-        if self.whole("routing_delay", 0) > 1 {
-            let remedy = "write 0 or 1: longer ones are batches in BookSim, and a pipeline here";
-            self.refuse("routing_delay", "without an equal here", remedy);
-        }
         let traverse = self.whole("st_prepare_delay", 0) + self.whole("st_final_delay", 0);
-        if traverse != 1 {
-            let name = if self.differs("st_final_delay") { "st_final_delay" } else { "st_prepare_delay" };
-            let remedy =
-                "use a sum of 1 with the other st_ delay: longer ones are batches in BookSim, and a pipeline here";
-            self.refuse(name, "without an equal here", remedy);
+        if traverse == 0 {
+            self.refuse("st_final_delay", "a stage of no step", "use a sum of 1 or more with st_prepare_delay");
         }
-        self.set("traverse-delay", traverse, "st_final_delay");
+        self.set("traverse-delay", traverse.max(1), "st_final_delay");
+        for (name, is_long) in [("routing_delay", self.whole("routing_delay", 0) > 1), ("st_final_delay", traverse > 1)]
+        {
+            if is_long && !self.meaning.settings.iter().any(|(key, ..)| *key == "traverse-mode") {
+                self.set("traverse-mode", "batch", name);
+            }
+        }
         for (name, key) in [
             ("speculative", "speculative"),
             ("wait_for_tail_credit", "wait-for-tail-credit"),
@@ -58,6 +57,8 @@ impl Config {
             let room = self.whole("output_buffer_size", 1);
             self.set("output-queue", room, "output_buffer_size");
         }
+        self.priorities();
+        self.power();
         for (name, key) in [("vc_allocator", "vc-allocator"), ("sw_allocator", "switch-allocator")] {
             match allocator(self.value(name).0) {
                 Some(allocator) => self.set(key, allocator, name),
@@ -67,6 +68,57 @@ impl Config {
                 }
             }
         }
+    }
+}
+
+/// Priorities, each with its name here.
+const PRIORITIES: [(&str, &str); 8] = [
+    ("none", "none"),
+    ("class", "class"),
+    ("age", "age"),
+    ("network_age", "network-age"),
+    ("local_age", "local-age"),
+    ("queue_length", "queue-length"),
+    ("hop_count", "hop-count"),
+    ("sequence", "sequence"),
+];
+
+impl Config {
+    /// What requests are preferred.
+    fn priorities(&mut self) {
+        let word = self.value("priority").0.to_owned();
+        let Some(&(_, ours)) = PRIORITIES.iter().find(|(theirs, _)| *theirs == word) else {
+            let names = PRIORITIES.map(|(theirs, _)| theirs).join(", ");
+            return self.refuse("priority", "no priority with an equal here", format!("use one of {names}"));
+        };
+        if ours == "none" {
+            if self.differs("vc_priority_donation") {
+                self.note("vc_priority_donation", "without effect: packets have no priorities");
+            }
+            return;
+        }
+        if self.switch("vc_priority_donation") {
+            self.refuse("vc_priority_donation", "without an equal here", "write 0");
+        }
+        self.set("priority", ours, "priority");
+    }
+
+    /// Energy.
+    fn power(&mut self) {
+        if !self.switch("sim_power") {
+            for name in ["tech_file", "channel_width"] {
+                if self.differs(name) {
+                    self.note(name, "without effect: energy needs sim_power = 1");
+                }
+            }
+            return;
+        }
+        let (width, file) = (self.whole("channel_width", 1), self.value("tech_file").0.to_owned());
+        if file.contains(',') {
+            return self.refuse("tech_file", "a name with a comma", "rename the file");
+        }
+        let file = if file.is_empty() { String::new() } else { format!("{file},") };
+        self.set("energy", format!("booksim:{file}width={width}"), "sim_power");
     }
 }
 

@@ -14,7 +14,8 @@ use trgen::trace::timeline::Span;
 
 use crate::carried::Carried;
 use crate::details::MessageTime;
-use crate::execute::{Observers, execute_over, network};
+use crate::energy::Counts;
+use crate::execute::{Finished, Observers, execute_over, network};
 use crate::ideal::execute_ideal;
 use crate::inputs::Inputs;
 use crate::memory;
@@ -63,6 +64,7 @@ pub struct Options<'a> {
     network: Option<Box<dyn Network>>,
     log: Option<PacketLog<'a>>,
     timeline: bool,
+    events: bool,
     notation: Option<&'a dyn Notation>,
     account: Option<Account<'a>>,
 }
@@ -110,6 +112,11 @@ impl<'a> Options<'a> {
         Self { timeline, ..self }
     }
 
+    /// Counts events at routers and on links.
+    pub fn events(self, events: bool) -> Self {
+        Self { events, ..self }
+    }
+
     /// Writes settings in warnings and notes in this notation; else as `vcs 3`.
     pub fn notation(self, notation: &'a dyn Notation) -> Self {
         Self { notation: Some(notation), ..self }
@@ -134,6 +141,8 @@ pub struct Performed {
     pub messages: Option<Vec<MessageTime>>,
     /// What each rank did over time, if that was [asked for](Options::timeline).
     pub timeline: Vec<Span>,
+    /// Counts of events, if they were [asked for](Options::events) or cost energy.
+    pub counts: Option<Counts>,
 }
 
 impl Experiment {
@@ -154,7 +163,8 @@ impl Experiment {
     /// # Errors
     /// As [`run`](Self::run).
     pub fn run_with(&self, options: Options<'_>) -> Result<Performed, Trouble> {
-        let Options { stop, limit, progress, watch, network: built, log, timeline, notation, account } = options;
+        let Options { stop, limit, progress, watch, network: built, log, timeline, events, notation, account } =
+            options;
         if built.is_none() {
             memory::check(self)?;
         }
@@ -182,19 +192,19 @@ impl Experiment {
             let (costs, manifest) = account(self);
             let result = of_hosts(self, &run, costs, manifest, notation);
             let failure = run.failure();
-            return Ok(Performed { result, failure, messages: None, timeline: run.execution.timeline });
+            return Ok(Performed { result, failure, messages: None, timeline: run.execution.timeline, counts: None });
         }
         let mut cycles = |cycles| progress(Step::Cycles(cycles));
         let network = match built {
             Some(network) => network,
             None => network(self)?,
         };
-        let observers = Observers { watch, log, timeline };
+        let observers = Observers { watch, log, timeline, events };
         let finished = execute_over(network, self, stop, &mut cycles, observers)?;
         let (costs, manifest) = account(self);
         let result = of_network(self, &finished, costs, manifest, notation);
-        let (failure, messages, timeline) = (finished.outcome.failure, finished.messages, finished.timeline);
-        Ok(Performed { result, failure, messages, timeline })
+        let Finished { outcome, messages, timeline, counts, .. } = finished;
+        Ok(Performed { result, failure: outcome.failure, messages, timeline, counts })
     }
 }
 

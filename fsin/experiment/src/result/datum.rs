@@ -168,6 +168,10 @@ impl Datum for super::rows::FailureReport {
     const SHAPE: Shape = Shape::Object;
 }
 
+impl Datum for super::of_energy::EnergyRow {
+    const SHAPE: Shape = Shape::Object;
+}
+
 impl Datum for super::rows::CompletionBounds {
     const SHAPE: Shape = Shape::Object;
 }

@@ -10,6 +10,7 @@ mod json;
 mod manifest;
 mod of_collectives;
 mod of_details;
+mod of_energy;
 #[cfg(feature = "live")]
 mod of_guests;
 mod of_hosts;
@@ -26,6 +27,7 @@ pub use datum::{Number, Shape};
 pub use json::{write_line, write_pretty};
 pub use manifest::{InputFile, Manifest};
 pub use of_collectives::CollectiveTimes;
+pub use of_energy::{EnergyPart, EnergyRow};
 pub use of_details::{FlowRow, LatencyBin, MessageClass, NodeRow, ShareRow};
 #[cfg(feature = "live")]
 pub use of_guests::of_guests;

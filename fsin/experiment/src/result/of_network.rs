@@ -8,13 +8,14 @@ use super::datum::Number;
 use super::manifest::Manifest;
 use super::of_collectives::{CollectiveTimes, ns};
 use super::of_details::details;
+use super::of_energy::of_energy;
 use super::of_jobs::jobs;
 use super::rows::{
     Batch, BufferRow, ClassRow, CompletionBounds, FailureKind, FailureReport, PhaseRow, ReplayedTask, ShotRow, TaskRow,
 };
 use super::settings::settings;
 use super::table::{
-    self, OF_CLASSES, OF_COLLECTIVES, OF_DEAD_LINKS, OF_FAILURES, OF_FLOWS, OF_HISTOGRAM, OF_JOBS, OF_LINKS,
+    self, OF_CLASSES, OF_COLLECTIVES, OF_DEAD_LINKS, OF_ENERGY, OF_FAILURES, OF_FLOWS, OF_HISTOGRAM, OF_JOBS, OF_LINKS,
     OF_MESSAGES, OF_NODES, OF_ROUNDS, RunResult,
 };
 use super::{Costs, SCHEMA};
@@ -105,6 +106,7 @@ pub fn of_network(
     result.pause_frames = queues.map(|queues| queues.pause_frames);
     result.classes = queues.map(|queues| queues.classes.iter().map(ClassRow::from).collect());
     result.buffers = queues.map(|queues| queues.buffers.iter().map(BufferRow::from).collect());
+    of_energy(&mut result, experiment, finished);
     result.dead_links = dead_links(experiment);
     result.phases = phases(experiment, outcome);
     let left_out = [
@@ -121,6 +123,7 @@ pub fn of_network(
         (result.flows.is_none(), OF_FLOWS),
         (result.latency_histogram.is_none(), OF_HISTOGRAM),
         (finished.messages.is_none(), OF_MESSAGES),
+        (finished.energy.is_none(), OF_ENERGY),
     ]
     .map(|(out, figures)| match out {
         true => figures,

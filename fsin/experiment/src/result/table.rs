@@ -17,6 +17,7 @@ use super::datum::{Datum, Number, Shape};
 use super::manifest::Manifest;
 use super::of_collectives::CollectiveTimes;
 use super::of_details::{FlowRow, LatencyBin, MessageClass, NodeRow};
+use super::of_energy::EnergyRow;
 use super::rows::{
     Batch, BufferRow, ClassRow, CompletionBounds, FailureReport, GuestRow, JobRow, MachineRow, ModelFigure, PhaseRow,
     PortRow, RankRow, RunningDigest, ShotRow, TaskRow, WarningKind,
@@ -210,6 +211,13 @@ figures! {
     Classes = classes: Option<Vec<ClassRow>>, [] "figures of each traffic class, over the whole run; of networks whose ports have classes";
     Buffers = buffers: Option<Vec<BufferRow>>, [] "what the buffer of each switch held, over the whole run; of networks whose ports share one";
     Ports = ports: Option<Vec<PortRow>>, [] "figures of each output port and of its link, over the whole run; of network models that keep them";
+    EnergyJoules = energy_joules: Option<f64>, ["J"] "energy of links, routers and hosts, as a table estimates it, while measuring (ethernet: over the whole run); of runs with a table";
+    EnergyJoulesLow = energy_joules_low: Option<f64>, ["J"] "least value of that energy in the ranges of the table";
+    EnergyJoulesHigh = energy_joules_high: Option<f64>, ["J"] "greatest value of that energy in the ranges of the table";
+    EnergyWatts = energy_watts: Option<f64>, ["W"] "the same energy for each second of simulated time";
+    EnergyPerBit = energy_pj_per_bit: Option<f64>, ["pJ/bit"] "the same energy for each bit that nodes received";
+    EnergyPerFlit = energy_pj_per_flit: Option<f64>, ["pJ/flit"] "the same energy for each flit that nodes received; null where there are no flits";
+    Energy = energy: Option<EnergyRow>, [] "the estimate with its parts; of runs with a table";
     CpuSeconds = cpu_seconds: Option<f64>, ["s"] "processor time of all threads; depends on the machine";
     WallSeconds = wall_seconds: Option<f64>, ["s"] "wall-clock time; depends on the machine";
     CyclesPerSecond = cycles_per_second: Option<f64>, ["cycles/s"] "simulated, per second of processor time (several threads: wall-clock time); depends on the machine";
@@ -275,6 +283,12 @@ pub(super) const OF_FLOWS: &[Figure] = &[F::Flows];
 
 /// Figures of runs that keep the histogram of latencies.
 pub(super) const OF_HISTOGRAM: &[Figure] = &[F::LatencyHistogram];
+
+/// Figures of runs with a table of energies.
+#[rustfmt::skip]
+pub(super) const OF_ENERGY: &[Figure] = &[
+    F::EnergyJoules, F::EnergyJoulesLow, F::EnergyJoulesHigh, F::EnergyWatts, F::EnergyPerBit, F::EnergyPerFlit, F::Energy,
+];
 
 /// Figures of runs that keep the time of each message.
 #[rustfmt::skip]
@@ -394,6 +408,7 @@ impl Figure {
                 | F::Flows
                 | F::LatencyHistogram
                 | F::MessageClasses
+                | F::Energy
         )
     }
 

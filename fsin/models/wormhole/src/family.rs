@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use fsin_core::failures::Failures;
 use fsin_core::family::{
-    Discipline, Key, Kind, LinkRoom, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Unloaded,
-    Values, bandwidth_unused, narrow_links,
+    Discipline, Key, Kind, LinkRoom, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units,
+    Unloaded, Values, bandwidth_unused, narrow_links,
 };
 use fsin_core::network::Network;
 use fsin_core::parallel;

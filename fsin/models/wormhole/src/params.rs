@@ -4,11 +4,11 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use crate::rules::batch::TraverseMode;
+use crate::rules::priority::Priority;
 use fsin_core::failures::Timetable;
 use fsin_core::interface::Interface;
 use fsin_core::route::RouteTable;
-use crate::rules::batch::TraverseMode;
-use crate::rules::priority::Priority;
 use trgen::Message;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;

@@ -1,5 +1,6 @@
 //! `fsin list` and `fsin explain`: descriptions of components.
 
+pub(crate) mod energy;
 pub(crate) mod generate;
 pub(crate) mod help;
 pub(crate) mod picture;

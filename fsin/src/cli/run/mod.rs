@@ -1,6 +1,7 @@
 //! `fsin run` and `fsin config`.
 
 pub(crate) mod activity;
+pub(crate) mod events;
 pub(crate) mod legacy;
 pub(crate) mod log;
 pub(crate) mod memory;
@@ -17,7 +18,7 @@ use std::path::PathBuf;
 use clap::ArgMatches;
 use fsin::couple::PacketLog;
 use fsin::experiment::memory::check as check_memory;
-use fsin::experiment::{Carried, Experiment, Inputs, Options, Origin, Performed, check, simulator_of, variable};
+use fsin::experiment::{Carried, Experiment, Inputs, Options, Origin, Performed, check, energy, simulator_of, variable};
 use fsin::report::{FORMATS, Format, write_timeline};
 use fsin::stats::Arrival;
 
@@ -71,6 +72,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let timeline = timeline::begin(matches, &experiment)?;
     let mut activity = activity::Kept::begin(matches, &experiment)?;
     let mut queues = queues::Kept::begin(matches, &experiment)?;
+    let events = events::begin(matches, &experiment)?;
     let mut packets = Log::of_packets(matches, &experiment)?;
     let messages = Log::of_messages(matches, &experiment)?;
     let mut log = packets.as_mut().map(|log| |arrivals: &[Arrival]| log.packets(arrivals));
@@ -86,7 +88,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         (_, Some(kept)) => Some(kept.watch()),
         _ => looking.as_mut().map(Looking::watch),
     };
-    let mut options = Options::default().stop(stop).progress(&mut progress).timeline(timeline.is_some());
+    let mut options =
+        Options::default().stop(stop).progress(&mut progress).timeline(timeline.is_some()).events(events.is_some());
     if let Some(watch) = watch {
         options = options.watch(watch);
     }
@@ -106,7 +109,11 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let acted = activity.map_or(Ok(()), activity::Kept::end).and(queues.map_or(Ok(()), queues::Kept::end));
     let captured = capture.map_or(Ok(()), pcap::Recording::end);
     let logged = packets.map_or(Ok(()), Log::end);
-    let Performed { result, failure, messages: times, timeline: spans, .. } = performed?;
+    let Performed { result, failure, messages: times, timeline: spans, counts, .. } = performed?;
+    let counted = match (events, counts) {
+        (Some(file), Some(counts)) => file.write(&mut |mut out| energy::write(&counts, &mut out)),
+        _ => Ok(()),
+    };
     let timed = messages.map_or(Ok(()), |mut log| {
         log.messages(times.as_deref().unwrap_or_default());
         log.end()
@@ -146,6 +153,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     logged?;
     timed?;
     drawn?;
+    counted?;
     match &failure {
         Some(failure) => Err(Complaint::of_failure(failure)),
         None if result.complete => Ok(Exit::Done),

@@ -27,11 +27,7 @@ fn run(text: &str, extra: &[&str]) -> Result<(f64, f64, f64), String> {
 }
 
 /// Rows that are refused, and by which of their statements: their rules have no equal yet.
-const REFUSED: [(&str, &str); 29] = [
-    ("pri-network_age", "priority"),
-    ("pri-queue_length", "priority"),
-    ("pri-sequence", "priority"),
-    ("pri-age-islip", "priority"),
+const REFUSED: [(&str, &str); 19] = [
     ("pri-class-off", "classes"),
     ("pri-class-islip", "classes"),
     ("buf-limited", "buffer_policy"),
@@ -45,23 +41,20 @@ const REFUSED: [(&str, &str); 29] = [
     ("rw-5-torus", "use_read_write"),
     ("cl-1-5", "classes"),
     ("cl-traffic", "classes"),
-    ("mesh-valiant-uni", "valiant"),
-    ("mesh-valiant-trp", "valiant"),
-    ("mesh-min_adapt-uni", "min_adapt"),
-    ("mesh-min_adapt-trp", "min_adapt"),
-    ("ff-valiant", "valiant"),
     ("ff-ugal_xyyx", "ugal_xyyx"),
     ("ff-ugal-trn", "ugal"),
     ("df-", "dragonflynew"),
     ("ft-anca", "anca"),
     ("al-wavefront", "wavefront"),
     ("batch-", "batch"),
-    ("st2-", "st_final_delay"),
 ];
 
 /// Rows that are read and miss a limit, with what is known of it.
-const KNOWN: [(&str, &str); 1] =
-    [("onoff-r1", "mean latency of five seeds 2.2 % above BookSim's, for reasons not found yet")];
+const KNOWN: [(&str, &str); 3] = [
+    ("onoff-r1", "mean latency of five seeds 2.2 % above BookSim's, for reasons not found yet"),
+    ("pri-sequence", "3.9 % above BookSim's, for reasons not found yet"),
+    ("mesh-min_adapt-uni", "7.5 % above BookSim's: packets that a source sends on channel 0 may be free to leave it there"),
+];
 
 /// Every row of the table: the figures of BookSim, or a refusal that names the statement.
 #[test]
@@ -74,7 +67,6 @@ fn points_of_booksim_by_their_configurations() {
         let point = &*row["point"];
         let text: String = row["config"].split('|').map(|statement| format!("{statement};\n")).collect();
         let known = REFUSED.iter().find(|(name, _)| point.starts_with(name)).map(|(_, statement)| *statement);
-        let known = known.or((point == "rd2").then_some("routing_delay"));
         match (run(&text, &["--seed", "3"]), known) {
             (Err(said), Some(statement)) if said.contains(statement) => refused += 1,
             (Err(said), _) => wrong.push(format!("{point}: refused: {said}")),
@@ -123,7 +115,7 @@ fn l5_cases_of_booksim() {
         ("hot-plain.cfg", "traffic = \"hotspot(1,0,self=true)\""),
         ("booksim-cmeshconfig", "topology = \"cmesh:4x4:2x2:spaced\""),
         ("booksim-fattree_config", "routing = \"minimal\""),
-        ("stf2.cfg", "st_final_delay = 2"),
+        ("stf2.cfg", "traverse-mode = \"batch\""),
     ] {
         let Some(path) = shared_file(&format!("cases/second/{name}")) else { return };
         let folder = folder();
@@ -131,6 +123,6 @@ fn l5_cases_of_booksim() {
             fsin(folder.path()).args(["import", "booksim"]).arg(path).output().expect("fsin has just been built");
         let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(said.contains(expected), "{name}: {said}");
-        assert_eq!(output.status.code(), Some(if name == "stf2.cfg" { 2 } else { 0 }), "{name}");
+        assert_eq!(output.status.code(), Some(0), "{name}");
     }
 }

@@ -13,6 +13,7 @@ mod booksim;
 mod booksim_corpus;
 mod booksim_points;
 mod components;
+mod energy;
 mod figures;
 mod folders;
 mod hpcc;

@@ -423,7 +423,8 @@ impl<const P: usize, const V: usize> Part<P, V> {
             match head.filter(|head| head.won != NO_VC) {
                 Some(head)
                     if self.routers.all[router].output(head.won.into()).credits > 0
-                        && (!self.keeps_channel_0 || has_both(&self.params, &self.routers.all[router], to, head.vcs)) =>
+                        && (!self.keeps_channel_0
+                            || has_both(&self.params, &self.routers.all[router], to, head.vcs)) =>
                 {
                     head.is_granted = true;
                     self.scratch.grants.push(Grant { input, output: head.won, is_speculative: true });

@@ -232,7 +232,8 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let routers = Routers::new(params, wiring, &locals, &endpoints);
         let queues = if params.output_queue.is_some() { count * P } else { 0 };
         let by_masks = uses_masks(params, params.vc_allocator) && uses_masks(params, params.switch_allocator);
-        let is_plain = by_masks && !params.keeps_channel_0() && params.hold == Hold::Flit && params.output_queue.is_none();
+        let is_plain =
+            by_masks && !params.keeps_channel_0() && params.hold == Hold::Flit && params.output_queue.is_none();
         let has_batches = params.route_batch().or(params.traverse_batch()).is_some();
         let is_in_step = params.speedup.is_one() && wiring.paced.is_none();
         let is_lean = is_in_step && params.switch_alloc_delay == 1 && params.traverse_batch().is_none();

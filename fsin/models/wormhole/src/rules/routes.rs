@@ -218,12 +218,10 @@ impl Routes {
         into.clear();
         match self.ejection(router, head) {
             Some(arrived) => into.push(arrived),
-            None => {
-                self.function.hops(&self.visit(router, head), draw, |hop| {
-                    let candidate = self.candidate(hop, head.class);
-                    into.push(if self.keeps_channel_0 { self.kept(candidate, head) } else { candidate });
-                })
-            }
+            None => self.function.hops(&self.visit(router, head), draw, |hop| {
+                let candidate = self.candidate(hop, head.class);
+                into.push(if self.keeps_channel_0 { self.kept(candidate, head) } else { candidate });
+            }),
         }
     }
 

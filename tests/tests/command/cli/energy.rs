@@ -1,0 +1,235 @@
+//! `fsin energy`, and energy in results.
+
+use std::collections::HashMap;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use tests::command::fsin;
+use tests::shared::{aloud, shared_file};
+
+use super::{figures, folder};
+
+type Row = HashMap<String, String>;
+
+/// The figures of a table, each with its digits.
+fn rows(text: &str) -> Vec<Row> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    reader.deserialize().map(|row| row.expect("a row of columns")).collect()
+}
+
+/// Counts of the reference, unpacked into a folder.
+fn counts(into: &Path) -> Option<()> {
+    let packed = shared_file("reference/noc-power-activity.jsonl.xz")?;
+    let file = std::fs::File::create(into.join("counts.jsonl")).expect("a file");
+    let done = Command::new("xz").arg("-dc").arg(packed).stdout(Stdio::from(file)).status().expect("xz starts");
+    done.success().then_some(())
+}
+
+/// Every figure of the networks whose power BookSim has printed, to its six digits.
+#[test]
+fn powers_and_areas_are_those_of_booksim() {
+    let folder = folder();
+    let Some(table) = shared_file("reference/noc-power.csv") else { return };
+    let Some(()) = counts(folder.path()) else { return };
+    let expected = rows(&std::fs::read_to_string(table).expect("text"));
+    let mut techs: Vec<&str> = expected.iter().map(|row| &*row["tech"]).collect();
+    techs.sort_unstable();
+    techs.dedup();
+    let (mut right, mut wrong) = (0, Vec::new());
+    for tech in techs {
+        let file = shared_file(&format!("reference/noc-tech-{tech}")).expect("beside the table");
+        let output = fsin(folder.path())
+            .args(["energy", "counts.jsonl", "--format", "csv", "--energy"])
+            .arg(format!("booksim:{}", file.display()))
+            .output()
+            .expect("fsin has just been built");
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        let found = rows(&String::from_utf8_lossy(&output.stdout));
+        for theirs in expected.iter().filter(|row| row["tech"] == tech) {
+            let same = |row: &&Row| row["case"] == theirs["case"] && row["subnet"] == theirs["subnet"];
+            let ours = found.iter().find(same).expect("a row of the network");
+            for (name, value) in theirs.iter().filter(|(name, _)| name.ends_with("_W") || name.ends_with("_mm2")) {
+                if ours.get(name) == Some(value) {
+                    right += 1;
+                } else {
+                    wrong.push(format!("{} {name}: {:?}, BookSim {value}", theirs["case"], ours.get(name)));
+                }
+            }
+        }
+    }
+    aloud(&format!("energy of BookSim: {right} figures right, {} wrong\n", wrong.len()));
+    assert!(wrong.is_empty() && right == 19 * expected.len(), "{}", wrong.join("\n"));
+}
+
+/// Figures that do not depend on traffic, by runs here of the same configurations, to six digits; those that do, for
+/// each flit, within 2 %.
+#[test]
+fn runs_have_the_energy_of_booksim() {
+    let Some(table) = shared_file("reference/noc-power.csv") else { return };
+    let expected = rows(&std::fs::read_to_string(table).expect("text"));
+    let (mut still, mut moving, mut wrong) = (0, 0, Vec::new());
+    for row in &expected {
+        // Express links of concentrated meshes, trees of BookSim's own and other networks have no equal yet.
+        let case = &*row["case"];
+        if !(case.starts_with("mesh4") || case.starts_with("torus")) || case == "mesh4cl2" || case == "mesh4buf" {
+            continue;
+        }
+        let folder = folder();
+        let tech = shared_file(&format!("reference/noc-tech-{}", row["tech"])).expect("beside the table");
+        std::fs::copy(tech, folder.path().join("tech.txt")).expect("a file");
+        let mut text: String = row["config"].split('|').map(|statement| format!("{statement};\n")).collect();
+        text.push_str("sim_power = 1;\ntech_file = tech.txt;\n");
+        std::fs::write(folder.path().join("case.cfg"), text).expect("a file");
+        let output = fsin(folder.path())
+            .args(["run", "case.cfg", "--format", "json", "-q", "--samples", "8", "--sample-size", "4000"])
+            .output()
+            .expect("fsin has just been built");
+        assert_eq!(output.status.code(), Some(0), "{case}: {}", String::from_utf8_lossy(&output.stderr));
+        let figures = figures(&output);
+        let energy = &figures["energy"];
+        let theirs = |name: &str| row[name].parse::<f64>().expect("a number");
+        let ours = |name: &str| energy[name].as_f64().unwrap_or(f64::NAN);
+        for name in [
+            "channel_clock_W",
+            "channel_leakage_W",
+            "input_leakage_W",
+            "switch_leakage_W",
+            "output_clock_W",
+            "channel_area_mm2",
+            "switch_area_mm2",
+            "input_area_mm2",
+            "output_area_mm2",
+            "total_area_mm2",
+        ] {
+            if (ours(name) / theirs(name) - 1.0).abs() < 1e-5 {
+                still += 1;
+            } else {
+                wrong.push(format!("{case} {name}: {}, BookSim {}", ours(name), row[name]));
+            }
+        }
+        // BookSim counts its whole run, with the drain: powers are compared for each flit that is injected in a cycle.
+        let nodes = figures["nodes"].as_f64().unwrap_or(f64::NAN);
+        let load = figures["accepted_load_phits_per_node_cycle"].as_f64().unwrap_or(f64::NAN) * nodes;
+        let their_load = theirs("flits_injected") / theirs("cycles");
+        for name in [
+            "channel_wire_W",
+            "channel_retiming_W",
+            "input_read_W",
+            "input_write_W",
+            "switch_W",
+            "switch_control_W",
+            "output_dff_W",
+            "output_control_W",
+        ] {
+            let ratio = (ours(name) / load) / (theirs(name) / their_load);
+            if (ratio - 1.0).abs() < 0.02 {
+                moving += 1;
+            } else {
+                wrong.push(format!("{case} {name}: {ratio:.4} of BookSim's for each flit"));
+            }
+        }
+    }
+    aloud(&format!("energy of runs: {still} still and {moving} moving figures right, {} wrong\n", wrong.len()));
+    assert!(wrong.is_empty() && still > 0, "{}", wrong.join("\n"));
+}
+
+/// Without a run: the counts of a run give what the run gave.
+#[test]
+fn counts_give_the_energy_of_their_run() {
+    let folder = folder();
+    let run = |extra: &[&str]| {
+        let output = fsin(folder.path())
+            .args(["run", "--network", "wormhole", "--topology", "torus:5x3", "--load", "0.2", "--cycles", "3000"])
+            .args(["--format", "json", "-q"])
+            .args(extra)
+            .output()
+            .expect("fsin has just been built");
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        figures(&output)
+    };
+    let figures = run(&["--energy", "booksim", "--event-counts", "counts.jsonl"]);
+    let output = fsin(folder.path())
+        .args(["energy", "counts.jsonl", "--energy", "booksim", "--format", "json"])
+        .output()
+        .expect("fsin has just been built");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let near = |one: &serde_json::Value, other: &serde_json::Value| {
+        let (one, other) = (one.as_f64().unwrap_or(f64::NAN), other.as_f64().unwrap_or(f64::NAN));
+        assert!((one / other - 1.0).abs() < 1e-9, "{one} {other}");
+    };
+    near(&found[0]["total_W"], &figures["energy"]["total_W"]);
+    near(&found[0]["joules"], &figures["energy_joules"]);
+    // Nothing that is simulated depends on it, and both engines count alike.
+    let without = run(&[]);
+    assert_eq!(without["digest"], figures["digest"]);
+    assert!(without.get("energy").is_none());
+    let reference = run(&["--energy", "booksim", "--engine", "reference"]);
+    assert_eq!(reference["energy"], figures["energy"]);
+}
+
+/// Every model that counts bytes on links has joules, and as many as the table says.
+#[test]
+fn networks_of_every_model_have_joules() {
+    let folder = folder();
+    let table =
+        "[link.default]\npj_per_bit = [5, 10, 20]\n[link.host]\npj_per_bit = 1\n[host.default]\npj_per_bit = 2\n";
+    std::fs::write(folder.path().join("mine.toml"), table).expect("a file");
+    // 4 nodes of two switches send 1 MB each to all others: every byte passes two links of hosts; two thirds also pass
+    // a link between switches twice.
+    for network in ["vct", "wormhole", "flow", "ethernet"] {
+        let output = fsin(folder.path())
+            .args([
+                "run",
+                "--network",
+                network,
+                "--topology",
+                "fattree:2,2",
+                "--kernel",
+                "all-to-all:tasks=4,bytes=1048576",
+            ])
+            .args(["--energy", "events:mine.toml", "--format", "json", "-q"])
+            .output()
+            .expect("fsin has just been built");
+        assert_eq!(output.status.code(), Some(0), "{network}: {}", String::from_utf8_lossy(&output.stderr));
+        let figures = figures(&output);
+        let bits = 4.0 * 3.0 * 1_048_576.0 * 8.0;
+        let expected = bits * (2.0 * 1.0 + 2.0 / 3.0 * 2.0 * 10.0 + 2.0 * 2.0) * 1e-12;
+        let joules = figures["energy_joules"].as_f64().unwrap_or(f64::NAN);
+        // Ethernet's frames have headers, and gaps after them; others send what does not fill a packet.
+        let bound = if network == "ethernet" { 0.12 } else { 0.02 };
+        assert!((joules / expected - 1.0).abs() < bound, "{network}: {joules}, expected {expected}");
+        assert!(figures["energy_joules_low"].as_f64() < figures["energy_joules"].as_f64());
+        assert_eq!(figures["energy"]["is_estimate"], true);
+    }
+}
+
+/// What cannot be estimated is refused before the run, with its place and remedy.
+#[test]
+fn what_has_no_energy_is_refused() {
+    let folder = folder();
+    for (name, text) in
+        [("few.toml", "[link.global]\npj_per_bit = 1\n"), ("odd.toml", "[link.default]\npj_per_bat = 1\n")]
+    {
+        std::fs::File::create(folder.path().join(name))
+            .and_then(|mut file| file.write_all(text.as_bytes()))
+            .expect("a file");
+    }
+    for (arguments, said) in [
+        (&["run", "--energy", "booksim"][..], "wormhole"),
+        (&["run", "--energy", "boksim"], "booksim"),
+        (&["run", "--energy", "events:few.toml"], "[link.dimension-0]"),
+        (&["run", "--energy", "events:odd.toml"], "pj_per_bat"),
+        (&["run", "--energy", "events:no.toml"], "no.toml"),
+        (&["run", "--energy", "events:fabric-40g"], "fabric-400g"),
+        (&["run", "--network", "constant-delay:delay=1us", "--energy", "events:fabric-400g"], "topology"),
+        (&["run", "--event-counts", "x.jsonl"], "wormhole"),
+        (&["energy", "few.toml", "--energy", "booksim"], "line 1"),
+    ] {
+        let output = fsin(folder.path()).args(arguments).output().expect("fsin has just been built");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(said), "{arguments:?}: {stderr}");
+    }
+}
