@@ -226,7 +226,9 @@ pub fn execute_over(
     let sent = trace.iter().flat_map(|trace| &trace.report.tasks);
     let sent = sent.map(|task| task.sent_point_to_point + task.sent_collective).sum();
     let bounds = match outcome.completion {
-        Some(_) if outcome.complete => Bounds::of(experiment, &*driver.driven, sent, &outcome.crossings, stop)?,
+        Some(completion) if outcome.complete => {
+            Bounds::of(experiment, &*driver.driven, completion.0, sent, &outcome.crossings, stop)?
+        }
         _ => None,
     };
     let offered = driver.driven.offered();

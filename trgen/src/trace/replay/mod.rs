@@ -29,7 +29,7 @@ use std::collections::{BinaryHeap, HashSet, VecDeque};
 #[cfg(feature = "formats")]
 use super::container::Reader;
 use super::flow::Flow;
-use super::hashing::Table;
+use crate::hashing::Table;
 use super::matching::Posted;
 use super::program::{Event, Program, Receive, Rounds, TagFilter};
 use super::slow::Slow;

@@ -4,7 +4,7 @@ use super::report::{PostedReceive, SentMessage};
 use super::steps::Steps;
 use super::{Pace, TaskReport, report};
 use crate::source::{TaskActivity, TaskState, Wait, WaitCause};
-use crate::trace::hashing::{Set, Table};
+use crate::hashing::{Set, Table};
 use crate::trace::matching::Mailbox;
 use crate::trace::program::{Receive, Request, Send};
 use crate::units::{Cycle, NodeId, Picoseconds};
