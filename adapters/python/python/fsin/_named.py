@@ -63,7 +63,7 @@ class RunKeys(TypedDict, total=False):
     """directions of a link that die together; 1: for direct networks; 2 if absent"""
 
     link_delay: Optional[Word]
-    """[cycles] delay of links beyond one cycle, of all or of each dimension, 1:1:8 (dragonfly: to endpoints : within : between groups); without load H hops of L phits take H (1 + link-delay + router-delay) + L - 1; 0 if absent"""
+    """[cycles] delay of links beyond one cycle, of all or of each dimension, 1:1:8 (dragonfly: to endpoints : within : between groups); without load H hops of L phits take H (1 + link-delay + router-delay) + L - 1; 0 if absent; in the model flow times with their units, 100ns:100ns:2us, in place of --propagation"""
 
     router_delay: Optional[Number]
     """[cycles] delay of each router that a hop leads to, before a header can ask there; 0 if absent"""
@@ -601,7 +601,7 @@ class ManyKeys(TypedDict, total=False):
     """directions of a link that die together; 1: for direct networks; 2 if absent"""
 
     link_delay: Union[None, Word, Iterable[Word]]
-    """[cycles] delay of links beyond one cycle, of all or of each dimension, 1:1:8 (dragonfly: to endpoints : within : between groups); without load H hops of L phits take H (1 + link-delay + router-delay) + L - 1; 0 if absent"""
+    """[cycles] delay of links beyond one cycle, of all or of each dimension, 1:1:8 (dragonfly: to endpoints : within : between groups); without load H hops of L phits take H (1 + link-delay + router-delay) + L - 1; 0 if absent; in the model flow times with their units, 100ns:100ns:2us, in place of --propagation"""
 
     router_delay: Union[None, Number, Iterable[Number]]
     """[cycles] delay of each router that a hop leads to, before a header can ask there; 0 if absent"""

@@ -75,7 +75,7 @@ fn lines(result: &RunResult) -> Vec<(String, String)> {
     }
     let ranks = times(result);
     let collectives = result.collectives.as_deref().unwrap_or_default();
-    lines.extend(slow_ranks(&ranks));
+    lines.extend(slow_ranks(&ranks).or_else(|| set_slow(result)));
     lines.extend(late_rank(collectives));
     if let Some(dead) = result.dead_links.as_ref().filter(|dead| !dead.is_empty()) {
         let some: Vec<&str> = dead.iter().take(4).map(String::as_str).collect();
@@ -132,6 +132,19 @@ fn slow_ranks(ranks: &[Times]) -> Option<(String, String)> {
     let more = if slow.len() > 4 { format!("; and {} more", slow.len() - 4) } else { String::new() };
     let what = if slow.len() == 1 { "Slow rank" } else { "Slow ranks" };
     Some((what.to_owned(), format!("{}{more}.", named.join("; "))))
+}
+
+/// The ranks that the experiment slows down, where their times do not stand out.
+fn set_slow(result: &RunResult) -> Option<(String, String)> {
+    let words = result.experiment.get("slow")?.as_str().filter(|words| !words.is_empty())?;
+    let one = |word: &str| {
+        let (ranks, factor) = word.trim().strip_prefix("rank:")?.split_once('x')?;
+        let (noun, verb) = if ranks.contains('-') { ("ranks", "compute") } else { ("rank", "computes") };
+        Some(format!("{noun} {ranks} {verb} {factor} times as long as without the setting `slow`"))
+    };
+    let named: Vec<String> = words.split(',').filter_map(one).collect();
+    let what = if named.len() == 1 && !words.contains('-') { "Slow rank" } else { "Slow ranks" };
+    (!named.is_empty()).then(|| (what.to_owned(), format!("{}.", named.join("; "))))
 }
 
 /// The rank that others wait for longest when collectives begin.
@@ -231,12 +244,11 @@ mod tests {
             let (compute_ns, exposed_communication_ns) = (Some(computing.into()), Some((4000 - computing).into()));
             TaskRow::Replayed(ReplayedTask { compute_ns, exposed_communication_ns, ..ReplayedTask::default() })
         };
-        RunResult {
-            tasks: Some(computing.len() as u64),
-            per_task: Some(computing.iter().map(task).collect()),
-            dead_links: Some(vec!["16 port 0 - 20 port 4".to_owned()]),
-            ..RunResult::default()
-        }
+        let mut result = RunResult::default();
+        result.tasks = Some(computing.len() as u64);
+        result.per_task = Some(computing.iter().map(task).collect());
+        result.dead_links = Some(vec!["16 port 0 - 20 port 4".to_owned()]);
+        result
     }
 
     #[test]
@@ -247,9 +259,16 @@ mod tests {
         assert_eq!(named("Dead link"), Some("1: 16 port 0 - 20 port 4."));
         assert_eq!(
             named("Exposed communication"),
-            Some("takes 70 % of the time of the ranks, in the mean; most at rank 0, 3 us of 4 us.")
+            Some("takes 70.0 % of the time of the ranks, in the mean; most at rank 0, 3 us of 4 us.")
         );
         assert_eq!(named("Late rank"), None);
+        // Where all ranks differ, the setting says which are slow.
+        let mut uneven = result(&[1000, 2000, 3000, 3100, 1200]);
+        uneven.experiment.insert("slow".to_owned(), "rank:3x1.2,rank:0-1x2".into());
+        let found = lines(&uneven);
+        let said = "rank 3 computes 1.2 times as long as without the setting `slow`; ranks 0-1 compute 2 times as long as \
+                    without the setting `slow`.";
+        assert!(found.contains(&("Slow ranks".to_owned(), said.to_owned())), "{found:?}");
         // Ranks of two kinds are no slow ranks, and one that computes as long as others is none.
         for even in [&[1000, 2000, 1000, 2000][..], &[1000, 1000, 1000]] {
             assert!(lines(&result(even)).iter().all(|(what, _)| !what.starts_with("Slow")));
