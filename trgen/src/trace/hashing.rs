@@ -11,9 +11,6 @@ use crate::rng::mix2;
 /// A table whose keys are a few numbers.
 pub(super) type Table<K, V> = std::collections::HashMap<K, V, Keyed>;
 
-/// A set of a few numbers each.
-pub(super) type Set<K> = std::collections::HashSet<K, Keyed>;
-
 /// Makes hashers with the key of this process.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Keyed(u64);
