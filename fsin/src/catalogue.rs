@@ -191,6 +191,7 @@ fn common_end(names: &[&str]) -> String {
 fn plural(name: &str) -> String {
     match name.strip_suffix('y') {
         Some(stem) => format!("{stem}ies"),
+        None if name.ends_with("ss") => format!("{name}es"),
         None if name.ends_with('s') => name.to_owned(),
         None => format!("{name}s"),
     }
@@ -205,7 +206,16 @@ mod tests {
     fn every_component_of_every_model_stands_in_a_list() {
         let kinds = kinds();
         let names: Vec<&str> = kinds.iter().map(|kind| kind.name.as_str()).collect();
-        for name in ["presets", "allocators", "vc-classes", "switchings", "transports", "port-stats", "arbitrations"] {
+        for name in [
+            "presets",
+            "allocators",
+            "vc-classes",
+            "ack-classes",
+            "switchings",
+            "transports",
+            "port-stats",
+            "arbitrations",
+        ] {
             assert!(names.contains(&name), "{names:?}");
         }
         for model in MODELS.rows() {

@@ -367,13 +367,24 @@ pub struct Outbox {
     refused: Vec<VecDeque<Message>>,
     /// Nodes with refused messages, in order of their first refusal.
     waiting: Vec<u32>,
+    /// By node: true if a message of it has been [sent](Self::sent) since it was refused one.
+    has_sent: Vec<bool>,
+    /// True if there may be such a node.
+    any_has_sent: bool,
 }
 
 impl Outbox {
     /// An empty outbox for `nodes` nodes.
     #[must_use]
     pub const fn new(nodes: usize) -> Self {
-        Self { nodes, fresh: Vec::new(), refused: Vec::new(), waiting: Vec::new() }
+        Self {
+            nodes,
+            fresh: Vec::new(),
+            refused: Vec::new(),
+            waiting: Vec::new(),
+            has_sent: Vec::new(),
+            any_has_sent: false,
+        }
     }
 
     /// Appends a message to another node.
@@ -418,30 +429,58 @@ impl Outbox {
 
     /// Offers every waiting message to `take`, each node's messages in order. `take` returns false to refuse a message;
     /// the rest of that node's messages then wait for the next call.
-    pub fn offer(&mut self, mut take: impl FnMut(Message) -> bool) {
-        let refused = &mut self.refused;
-        self.waiting.retain(|&node| {
-            let queue = &mut refused[node as usize];
-            while let Some(&message) = queue.front() {
-                if !take(message) {
+    pub fn offer(&mut self, take: impl FnMut(Message) -> bool) {
+        self.offer_some(true, take);
+    }
+
+    /// Notes that a message of a node has been sent, which may make room for one that was refused.
+    #[inline]
+    pub fn sent(&mut self, node: NodeId) {
+        if let Some(has_sent) = self.has_sent.get_mut(node.index()) {
+            (*has_sent, self.any_has_sent) = (true, true);
+        }
+    }
+
+    /// As [`offer`](Self::offer), but messages that were refused are offered only if one of their node has been
+    /// [sent](Self::sent) since the last call: for networks that refuse until then.
+    pub fn offer_after_sent(&mut self, take: impl FnMut(Message) -> bool) {
+        self.offer_some(false, take);
+    }
+
+    /// Offers the messages of `all` nodes, or those of nodes that have sent one, and all new ones.
+    fn offer_some(&mut self, all: bool, mut take: impl FnMut(Message) -> bool) {
+        let Self { nodes, fresh, refused, waiting, has_sent, any_has_sent } = self;
+        if all || *any_has_sent {
+            waiting.retain(|&node| {
+                if !all && !has_sent[node as usize] {
                     return true;
                 }
-                queue.pop_front();
+                let queue = &mut refused[node as usize];
+                while let Some(&message) = queue.front() {
+                    if !take(message) {
+                        return true;
+                    }
+                    queue.pop_front();
+                }
+                false
+            });
+            if std::mem::take(any_has_sent) {
+                has_sent.fill(false);
             }
-            false
-        });
-        for message in self.fresh.drain(..) {
+        }
+        for message in fresh.drain(..) {
             let node = message.source.index();
             // Without refused messages there is no queue to inspect.
-            let waits = !self.waiting.is_empty() && !self.refused[node].is_empty();
+            let waits = !waiting.is_empty() && !refused[node].is_empty();
             if waits || !take(message) {
-                if self.refused.is_empty() {
-                    self.refused.resize(self.nodes, VecDeque::new());
+                if refused.is_empty() {
+                    refused.resize(*nodes, VecDeque::new());
+                    has_sent.resize(*nodes, false);
                 }
                 if !waits {
-                    self.waiting.push(message.source.0);
+                    waiting.push(message.source.0);
                 }
-                self.refused[node].push_back(message);
+                refused[node].push_back(message);
             }
         }
     }
@@ -486,5 +525,44 @@ mod tests {
             let waiting: usize = queues.iter().map(VecDeque::len).sum();
             assert_eq!((out.len(), out.is_empty()), (waiting, waiting == 0));
         }
+    }
+
+    /// Over a network whose nodes take a message at a time, offers after one has been sent take the same messages in
+    /// the same order as offers in every cycle.
+    #[test]
+    fn offers_after_sent_take_what_offers_in_every_cycle_take() {
+        const NODES: usize = 7;
+        let mut rng = stream(8, 0, Purpose::Setup);
+        let (mut one, mut other) = (Outbox::new(NODES), Outbox::new(NODES));
+        let mut busy = [[false; NODES]; 2];
+        let (mut asked, mut taken) = ([0, 0], 0);
+        for cycle in 0..4_000 {
+            for id in 0..rng.next_u64() % 3 {
+                let source = (rng.next_u64() % NODES as u64) as u32;
+                let destination = NodeId((source + 1) % NODES as u32);
+                let message = Message { id: 4 * cycle + id, source: NodeId(source), destination, bytes: 1, class: 0 };
+                one.push(message);
+                other.push(message);
+            }
+            let mut lists = [Vec::new(), Vec::new()];
+            for (which, list) in lists.iter_mut().enumerate() {
+                let take = |message: Message| {
+                    asked[which] += 1;
+                    let is_free = !std::mem::replace(&mut busy[which][message.source.index()], true);
+                    list.extend(is_free.then_some(message));
+                    is_free
+                };
+                if which == 0 { one.offer(take) } else { other.offer_after_sent(take) }
+            }
+            assert_eq!(lists[0], lists[1], "{cycle}");
+            taken += lists[0].len();
+            for node in 0..NODES {
+                if rng.next_u64() % 8 == 0 && busy[0][node] {
+                    busy.iter_mut().for_each(|busy| busy[node] = false);
+                    other.sent(NodeId::at(node));
+                }
+            }
+        }
+        assert!(taken > 2_000 && asked[1] < asked[0] / 2, "{taken} {asked:?}");
     }
 }

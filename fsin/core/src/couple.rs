@@ -97,6 +97,8 @@ pub struct Coupled<'a> {
     keep: Keep,
     /// Gets the packets that arrive, if they are kept.
     log: Option<PacketLog<'a>>,
+    /// Whether the interface of a node refuses messages until one of the node has been sent.
+    refuses_until_sent: bool,
     /// Whether nodes can refuse messages in this network, if the source has nodes that do.
     refuses: Option<bool>,
     /// The search for repetition; `None` where everything is simulated.
@@ -113,6 +115,7 @@ impl<'a> Coupled<'a> {
         let outbox = Outbox::new(network.nodes());
         let phase = source.phase();
         let keep = network.recorder_mut().details().map_or(Keep::default(), Details::keep);
+        let refuses_until_sent = network.refuses_until_sent();
         let refuses = source.refusable().map(|class| network.let_refuse(class));
         Self {
             reads: if keep.any() { Reads::ALL } else { source.reads() },
@@ -127,6 +130,7 @@ impl<'a> Coupled<'a> {
             generated: false,
             keep,
             log: None,
+            refuses_until_sent,
             refuses,
             repetition: None,
         }
@@ -291,7 +295,7 @@ impl<'a> Coupled<'a> {
             let network = &mut *self.network;
             let (source, dropped) = (&mut *self.source, &mut self.dropped);
             let is_held = !self.outbox.is_empty() && network.holds_back();
-            self.outbox.offer(|message| {
+            let take = |message: Message| {
                 if is_held && source.take_back(now, &message) {
                     network.withhold(&message);
                     return true;
@@ -304,7 +308,11 @@ impl<'a> Coupled<'a> {
                         true
                     }
                 }
-            });
+            };
+            match is_held || !self.refuses_until_sent {
+                true => self.outbox.offer(take),
+                false => self.outbox.offer_after_sent(take),
+            }
             for message in self.dropped.drain(..) {
                 if self.keep.any() {
                     self.network.recorder_mut().lost(&message);
@@ -334,6 +342,7 @@ impl<'a> Coupled<'a> {
                 self.keep_notices();
             }
             for message in &self.notices.sent {
+                self.outbox.sent(message.source);
                 self.source.sent(at, message);
             }
             for delivery in &self.notices.delivered {

@@ -41,6 +41,11 @@ pub trait Engine: Send {
     /// As [`Network::inject`].
     fn inject(&mut self, message: Message) -> Injected;
 
+    /// As [`Network::refuses_until_sent`].
+    fn refuses_until_sent(&self) -> bool {
+        false
+    }
+
     /// As [`Network::holds_back`].
     fn holds_back(&mut self) -> bool {
         false
@@ -132,6 +137,10 @@ impl<E: Engine> Network for E {
 
     fn inject(&mut self, message: Message) -> Injected {
         Engine::inject(self, message)
+    }
+
+    fn refuses_until_sent(&self) -> bool {
+        Engine::refuses_until_sent(self)
     }
 
     fn holds_back(&mut self) -> bool {

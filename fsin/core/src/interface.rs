@@ -97,7 +97,8 @@ pub trait Pending: Copy {
 pub struct Lane<T> {
     /// \[messages\] Maximum number of messages in progress.
     most: usize,
-    /// Messages in progress, to different destinations, in the order of their turns.
+    /// Messages in progress, to different destinations, in the order of their turns. If only one is in progress at a time, the
+    /// others follow it here, in their order.
     in_progress: VecDeque<T>,
     /// By destination: the other messages with their numbers, in their order.
     later: BTreeMap<NodeId, VecDeque<(u64, T)>>,
@@ -132,8 +133,17 @@ impl<T: Pending> Lane<T> {
         self.in_progress.iter().chain(self.later.values().flatten().map(|(_, message)| message))
     }
 
+    /// All messages, in any order. Their destinations must stay the same.
+    pub fn all_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.in_progress.iter_mut().chain(self.later.values_mut().flatten().map(|(_, message)| message))
+    }
+
     /// Appends a message.
     pub fn push(&mut self, message: T) {
+        if self.most == 1 {
+            self.in_progress.push_back(message);
+            return;
+        }
         let destination = message.destination();
         let is_busy = self.in_progress.iter().any(|other| other.destination() == destination);
         if !is_busy && self.in_progress.len() < self.most {
@@ -161,8 +171,17 @@ impl<T: Pending> Lane<T> {
     /// Takes a packet of the first message in turn for which `place` finds one; `rest` is the message without that
     /// packet, or `None` if it was the last. Returns the place, and the message as it was with the packet.
     pub fn next<P>(&mut self, place: impl Fn(&T) -> Option<P>, rest: impl FnOnce(&T) -> Option<T>) -> Option<(P, T)> {
-        let found = self.in_progress.iter().enumerate().find_map(|(turn, message)| Some((turn, place(message)?)));
-        let (turn, place) = found?;
+        let mut turns = self.in_progress.iter().take(self.most).enumerate();
+        let (turn, place) = turns.find_map(|(turn, message)| Some((turn, place(message)?)))?;
+        if self.most == 1 {
+            let first = self.in_progress.front_mut()?;
+            let message = *first;
+            match rest(&message) {
+                Some(rest) => *first = rest,
+                None => drop(self.in_progress.pop_front()),
+            }
+            return Some((place, message));
+        }
         let message = self.in_progress.remove(turn)?;
         match rest(&message) {
             Some(rest) => self.in_progress.push_back(rest),

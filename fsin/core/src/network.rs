@@ -297,6 +297,12 @@ pub trait Network: Send {
     /// Offers a message to its source's interface, at the clock.
     fn inject(&mut self, message: Message) -> Injected;
 
+    /// True if a message that was [refused](Injected::Refused) is refused again, whatever happens, until a message of its
+    /// node has been sent. Otherwise it is offered in every cycle. Never changes.
+    fn refuses_until_sent(&self) -> bool {
+        false
+    }
+
     /// True if congestion control keeps nodes from generating in the cycle at which the clock stands.
     fn holds_back(&mut self) -> bool {
         false

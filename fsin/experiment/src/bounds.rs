@@ -322,8 +322,8 @@ fn sequence(experiment: &Experiment, stop: &AtomicBool) -> Result<Option<u64>, T
     let (Some(topology), Some(rates)) = (experiment.topology(), experiment.network.rates()) else { return Ok(None) };
     let Some(distances) = Distances::many(Arc::clone(topology)) else { return Ok(None) };
     let (leaving, units) = (links_of(&**topology), experiment.units);
-    let is_direct = topology.switched().is_none();
-    let rule = move |_: Cycle, message: &Message| {
+    let (is_direct, is_continuous) = (topology.switched().is_none(), is_continuous(experiment));
+    let mut rule = move |message: &Message| {
         let (from, to) = (message.source, message.destination);
         if from == to {
             return Passage { leaves: 0, arrives: 0 };
@@ -335,13 +335,51 @@ fn sequence(experiment: &Experiment, stop: &AtomicBool) -> Result<Option<u64>, T
         let ways = leaving[from.index()].iter().filter(nearer).count().max(1) as f64 * rates.link;
         let sending = ways.min(rates.injection[from.index()]);
         let leaves = time(phits.saturating_sub(rates.queued_phits).into(), sending);
-        Passage { leaves, arrives: time(phits.into(), sending.min(rates.ejection[to.index()])) + u64::from(far) }
+        // In continuous time what a hop takes is a delay of the model, which may be none.
+        let hops = if is_continuous { 0 } else { far.into() };
+        Passage { leaves, arrives: time(phits.into(), sending.min(rates.ejection[to.index()])) + hops }
     };
+    if let Some(clock) = followed(experiment, &mut rule)? {
+        return Ok(Some(completion(experiment, clock)));
+    }
+    let rule = Box::new(move |_: Cycle, message: &Message| rule(message));
+    simulated(experiment, ConstantDelay::ruled(experiment.geometry().nodes(), rule), stop)
+}
+
+/// \[cycle\] The clock after a program over a network in which messages take what a rule says; `None` if it has to be
+/// simulated.
+fn followed(experiment: &Experiment, rule: &mut dyn FnMut(&Message) -> Passage) -> Result<Option<Cycle>, Trouble> {
     let mut driver = Driver::new(experiment, experiment.geometry())?;
-    let mut network = ConstantDelay::ruled(experiment.geometry().nodes(), Box::new(rule));
+    let mut times = |message: &Message| {
+        let Passage { leaves, arrives } = rule(message);
+        (leaves, arrives)
+    };
+    // A program that cannot be read has failed before.
+    Ok(driver.driven.completion_alone(&mut times).ok().flatten())
+}
+
+/// \[cycles\] Completion of a program over a network; `None` if the run was stopped.
+fn simulated(
+    experiment: &Experiment,
+    mut network: ConstantDelay<'_>,
+    stop: &AtomicBool,
+) -> Result<Option<u64>, Trouble> {
+    let mut driver = Driver::new(experiment, experiment.geometry())?;
     let coupled = fsin_core::couple::Coupled::new(driver.source(), &mut network, stop);
     let outcome = run(experiment, coupled, &mut |_| {});
-    Ok(outcome.completion.filter(|_| outcome.complete).map(|cycle| cycle.0))
+    Ok(outcome.completion.filter(|_| outcome.complete).map(|clock| completion(experiment, clock)))
+}
+
+/// True if a cycle is a picosecond of continuous time.
+fn is_continuous(experiment: &Experiment) -> bool {
+    experiment.network.cycle() == Some((1, 1))
+}
+
+/// \[cycles\] Completion of a program with this clock after it, over a network that counts cycles, as the network of the
+/// experiment counts it: in continuous time an event in cycle n is n - 1 later than the start, and the clock stands one
+/// further.
+fn completion(experiment: &Experiment, clock: Cycle) -> u64 {
+    if is_continuous(experiment) { clock.0.saturating_sub(2) } else { clock.0 }
 }
 
 /// The time of the link that carried most, relative to what it carries; `None` where links were not counted.
@@ -402,11 +440,10 @@ fn critical_path(experiment: &Experiment, stop: &AtomicBool) -> Result<Option<u6
     // Where tasks are makes no difference to a network without distances, and finding out where may take long.
     let mut experiment = experiment.clone();
     experiment.placement = "consecutive".to_owned();
-    let mut driver = Driver::new(&experiment, experiment.geometry())?;
-    let mut network = ConstantDelay::new(experiment.geometry().nodes(), 0);
-    let coupled = fsin_core::couple::Coupled::new(driver.source(), &mut network, stop);
-    let outcome = run(&experiment, coupled, &mut |_| {});
-    Ok(outcome.completion.filter(|_| outcome.complete).map(|cycle| cycle.0))
+    if let Some(clock) = followed(&experiment, &mut |_| Passage { leaves: 0, arrives: 0 })? {
+        return Ok(Some(completion(&experiment, clock)));
+    }
+    simulated(&experiment, ConstantDelay::new(experiment.geometry().nodes(), 0), stop)
 }
 
 #[cfg(test)]

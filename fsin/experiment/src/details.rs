@@ -25,7 +25,7 @@ pub struct MessageTime {
     /// The message, and when it was generated and delivered.
     pub of: Completed,
     /// \[cycles\] Its ideal time: what the message takes alone in the same network, or that of a formula; `None` if that
-    /// was not found.
+    /// was not found. Where a message alone has no single time, the least that one like it took, if that is less.
     pub alone_cycles: Option<u64>,
 }
 
@@ -76,7 +76,29 @@ pub(crate) fn message_times(experiment: &Experiment, details: &Details, stop: &A
         known.insert(like, time);
         time
     };
-    completed.into_iter().map(|of| MessageTime { of, alone_cycles: alone(of.message) }).collect()
+    let mut times: Vec<MessageTime> =
+        completed.into_iter().map(|of| MessageTime { of, alone_cycles: alone(of.message) }).collect();
+    if !experiment.network.has_one_time_alone() {
+        least_of_like(&mut times);
+    }
+    times
+}
+
+/// Of messages that are alike, the ideal time is at most the least that one of them took: what one alone takes depends on
+/// the path that is drawn for it, on errors that hit it, on what switches have learned and on where in a tick it begins.
+fn least_of_like(times: &mut [MessageTime]) {
+    let mut least: HashMap<(NodeId, NodeId, u64, u8), u64> = HashMap::new();
+    let like = |time: &MessageTime| {
+        let Message { source, destination, bytes, class, .. } = time.of.message;
+        (source, destination, bytes, class)
+    };
+    for time in &*times {
+        least.entry(like(time)).and_modify(|least| *least = time.cycles().min(*least)).or_insert(time.cycles());
+    }
+    for time in times {
+        let seen = least.get(&like(time)).copied();
+        time.alone_cycles = time.alone_cycles.map(|alone| seen.map_or(alone, |seen| alone.min(seen)));
+    }
 }
 
 /// \[cycles\] Time of a message over an empty network; `None` if it does not arrive, or the user stops the run before.

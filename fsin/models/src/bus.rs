@@ -83,6 +83,10 @@ impl NetworkSpec for Spec {
         self.units
     }
 
+    fn has_one_time_alone(&self) -> bool {
+        true
+    }
+
     fn unloaded(&self, phits: f64) -> Unloaded {
         let packet = f64::from(self.units.packet_phits);
         let packets = (phits / packet).ceil().max(1.0);

@@ -610,8 +610,8 @@ pub fn nodes(values: &dyn Values) -> Result<(Geometry, Option<Arc<dyn Topology>>
     }
     let count: u64 = values.integer("nodes")?;
     let row =
-        u32::try_from(count).ok().filter(|_| (2..=MOST).contains(&count)).and_then(|count| Geometry::new(&[count]));
-    row.map(|row| (row, None)).ok_or_else(|| SpecError::out_of_range("nodes", count, 2..=MOST))
+        u32::try_from(count).ok().filter(|_| (1..=MOST).contains(&count)).and_then(|count| Geometry::new(&[count]));
+    row.map(|row| (row, None)).ok_or_else(|| SpecError::out_of_range("nodes", count, 1..=MOST))
 }
 
 /// Lengths of packets and phits of a model without links, in which a node sends a phit in each cycle.
@@ -663,6 +663,10 @@ impl NetworkSpec for Delayed {
 
     fn units(&self) -> Units {
         self.units
+    }
+
+    fn has_one_time_alone(&self) -> bool {
+        true
     }
 
     fn unloaded(&self, phits: f64) -> Unloaded {

@@ -15,6 +15,21 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Name of the file, its content, and the command that reads it.
 const FILES: &[(&str, &str, &str)] = &[
+    (
+        "a.topo",
+        "Nodes 16\nTiers 3\nPodsize 4\nTier 0\nDownlink_speed_Gbps 100\nRadix_Up 2\nRadix_Down 2\nDownlink_Latency_ns 1000\nTier 1\nDownlink_speed_Gbps 100\nRadix_Up 4294967294\nRadix_Down 2\nDownlink_Latency_ns 1000\nTier 2\nDownlink_speed_Gbps 400\nRadix_Down 4\nDownlink_Latency_ns 2000\n",
+        "fsin topology graph:a.topo",
+    ),
+    (
+        "b.topo",
+        "Nodes 4000000000\nTiers 2\nPodsize 4000000000\nTier 0\nDownlink_speed_Gbps 100\nRadix_Up 1\nRadix_Down 4000000000\nDownlink_Latency_ns 1000\nTier 1\nDownlink_speed_Gbps 100\nRadix_Down 1\nDownlink_Latency_ns 1000\n",
+        "fsin topology graph:b.topo",
+    ),
+    (
+        "b.cm",
+        "Nodes 4000000000\nConnections 1\n0->3999999999 id 1 start 0 size 1000\n",
+        "fsin run --flows b.cm --topology torus:4x4",
+    ),
     ("c.txt", "4000000000 1 3999999999\n0\n0 1 100Gbps 1us 0\n", "fsin topology graph:c.txt"),
     ("d.dot", "graph { a -- b [count=4000000000] }", "fsin topology graph:d.dot"),
     ("e.dot", "graph { a [endpoints=4000000000]; a -- b }", "fsin topology graph:e.dot"),

@@ -40,6 +40,23 @@ fn groups_exchange_by_any_algorithm_and_with_rendezvous() {
     }
 }
 
+/// One rank needs one node; and the ranks of a node need no other.
+#[test]
+fn a_network_of_one_node_carries_a_rank_and_the_ranks_of_its_node() {
+    let Some(program) = program("kinds.c") else { return };
+    for network in ["constant-delay:delay=1us,nodes=1", "zero:nodes=1", "bus:nodes=1"] {
+        for (ranks, flags, word) in [(1, "", "held"), (4, "--ranks-per-node 4", "groups")] {
+            let output = program.run(&format!("-q -n {ranks} --network {network} {flags}"), word);
+            let (out, errors) = said(&output);
+            let verified = output.status.success() && out.contains(&format!("{word} VERIFIED"));
+            assert!(verified, "{network} {ranks}: {out}{errors}");
+        }
+        let output = program.run(&format!("-q -n 2 --network {network}"), "groups");
+        assert_eq!(output.status.code(), Some(2), "{network}");
+        assert!(said(&output).1.contains("need 2 nodes, and the network has 1"), "{}", said(&output).1);
+    }
+}
+
 #[test]
 fn calls_of_other_threads_are_refused_with_the_reason() {
     let Some(program) = program("kinds.c") else { return };

@@ -101,6 +101,44 @@ fn l1_the_deciding_length_is_no_doubling() {
     assert_eq!(json(&format!("{line} {first}"))["verdict"], "carried");
 }
 
+/// A warning about the room behind links names lengths of queues and buffers: those that are possible are accepted, and
+/// with that for one channel the warning is gone.
+#[test]
+fn l3_a_length_that_a_warning_names_is_one_that_can_be_given() {
+    let warning = |line: &str| {
+        let found = json(line);
+        let all = found["warnings"].as_array().cloned().unwrap_or_default();
+        let text = |text: &Value| text.as_str().filter(|text| text.contains("the room behind it")).map(str::to_owned);
+        all.iter().find_map(text)
+    };
+    let mut seen = [0; 3];
+    for (network, setting, most) in [("vct", "queue", 4096_u64), ("wormhole", "buffer", 4096)] {
+        for delay in [40, 700, 2000, 4000, 4096] {
+            for packet in [1, 5, 16] {
+                let line = format!(
+                    "run --network {network} --topology torus:3x3 --link-delay {delay} --packet {packet} --vcs 2 --load 0.01 --cycles 10"
+                );
+                let Some(text) = warning(&line) else { continue };
+                let flag = format!("--{setting} ");
+                let names = text.split(&flag).skip(1);
+                let numbers: Vec<u64> = names
+                    .map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap())
+                    .collect();
+                assert!(!numbers.is_empty(), "{text}");
+                for number in &numbers {
+                    assert!(*number <= most, "{text}");
+                    let again = warning(&format!("{line} --{setting} {number}"));
+                    let is_all = number == numbers.last().unwrap() && !text.contains("allows");
+                    assert!(again.is_none() || !is_all, "{line} --{setting} {number}: {again:?}");
+                }
+                seen[usize::from(text.contains("one channel alone allows"))
+                    + 2 * usize::from(text.contains("long enough"))] += 1;
+            }
+        }
+    }
+    assert!(seen.iter().all(|&count| count > 0), "all three kinds of warnings: {seen:?}");
+}
+
 /// Draws, each of its own number.
 struct Draws(u64, u64);
 

@@ -231,7 +231,7 @@ fn settings_are_those_of_the_model() {
         ("run --network bus:arbitration", "`arbitration` has no value"),
         ("run --network bus:arbitration=1,arbitration=2", "stands twice"),
         ("run --network bus:arbitration=1 --bus-arbitration 2", "give it once"),
-        ("run --network bus:nodes=1", "use 2 to 1048576"),
+        ("run --network bus:nodes=0", "use 1 to 1048576"),
         ("run --network bus:nodes=4 --topology torus:4x4", "exclude each other"),
         ("run --network constant-delay:delay=1.5ns", "not a whole number of ns"),
         ("run --network constant-delay:delay=soon", "takes a time"),

@@ -126,6 +126,9 @@ impl<T> Line<T> {
 
     /// The number of the first item with a key.
     fn first(&self, key: Key) -> Option<u64> {
+        if self.count == 0 {
+            return None;
+        }
         self.keys.get(&key).map(|&(first, _)| first)
     }
 

@@ -122,7 +122,7 @@ fn load(world: &mut World, data: Content) -> Bytes {
 
 /// Takes data out of shared memory, as many as fit.
 fn take(world: &mut World, place: Place, to: &mut [u8]) {
-    let taken = match &world.shared {
+    let taken = match &mut world.shared {
         Some(shared) => shared.take(place, to).map_err(|failure| failure.to_string()),
         None => Err("it is not open here".to_owned()),
     };

@@ -179,6 +179,8 @@ pub struct LinkRoom {
     pub step: u64,
     /// Number of channels.
     pub channels: u64,
+    /// Greatest value of that setting.
+    pub most: u64,
 }
 
 impl LinkRoom {
@@ -213,6 +215,33 @@ pub fn narrow_links(spec: &dyn NetworkSpec, topology: &dyn Topology, setting: &'
     let there = topology.neighbour(node, port)?;
     let enough = |step: u64| (room.cycles as f64 * rate / step.max(1) as f64).ceil() as u64 + 1;
     let (all, one) = (enough(room.step), enough(room.step / room.channels.max(1)));
+    // \[%\] Of the rate, what the greatest room allows, rounded down: it is not enough.
+    let at_most = |step: u64| {
+        let share = room.most.saturating_mul(step) as f64 / room.cycles as f64 / rate;
+        (1000.0 * share).floor().min(999.0) / 10.0
+    };
+    let remedy = match (all <= room.most, one <= room.most) {
+        (true, true) => phrase![
+            [setting => all],
+            " is enough where packets use all channels, ",
+            [setting => one],
+            " in one channel alone"
+        ],
+        (true, false) => phrase![
+            [setting => all],
+            (
+                " is enough where packets use all channels; one channel alone allows {:.1} % of it with ",
+                at_most(room.step / room.channels.max(1))
+            ),
+            [setting => room.most],
+            ", the most"
+        ],
+        (false, _) => phrase![
+            ("no {setting} is long enough: "),
+            [setting => room.most],
+            (", the most, allows {:.1} % of it where packets use all channels", at_most(room.step))
+        ],
+    };
     let others = match count {
         1 => String::new(),
         2 => ", and another link less than its rate".to_owned(),
@@ -229,10 +258,7 @@ pub fn narrow_links(spec: &dyn NetworkSpec, topology: &dyn Topology, setting: &'
             room.phits,
             room.cycles
         ),
-        [setting => all],
-        " is enough where packets use all channels, ",
-        [setting => one],
-        " in one channel alone"
+        remedy
     ])
 }
 
@@ -383,6 +409,12 @@ pub trait NetworkSpec: fmt::Debug + Send + Sync {
 
     /// Units in which it counts.
     fn units(&self) -> Units;
+
+    /// True if a message alone in the network takes the same time whatever was before, and no message takes less: paths of
+    /// one length, no errors, nothing that is learned.
+    fn has_one_time_alone(&self) -> bool {
+        false
+    }
 
     /// What is known of the network before a run in which messages have a mean length of `phits`.
     fn unloaded(&self, phits: f64) -> Unloaded;

@@ -25,9 +25,9 @@ use trgen::trace::flow::Flow;
 use trgen::trace::formats::ReadOptions;
 use trgen::trace::jobs::JobMix;
 use trgen::trace::placement::Distance;
-use trgen::trace::replay::{Pace, ReplayReport};
+use trgen::trace::replay::{Pace, ReplayReport, Rule};
 use trgen::trace::timeline::{CollectiveRecord, Part, Span};
-use trgen::{Geometry, NodeId, TrGen};
+use trgen::{Cycle, Geometry, NodeId, SourceError, TrGen};
 
 use crate::conflicts::{SYNTHETIC, Times};
 use crate::resolve::Experiment;
@@ -169,6 +169,15 @@ pub trait Driven: fmt::Debug {
     /// before the run.
     fn flows(&self) -> Option<Vec<Flow>> {
         None
+    }
+
+    /// The cycle after the last one of the application over a network in which a message takes what a rule says; `None` if
+    /// that has to be simulated, by a source that is built anew. To be called before it begins.
+    ///
+    /// # Errors
+    /// A program that cannot be read.
+    fn completion_alone(&mut self, _rule: Rule<'_>) -> Result<Option<Cycle>, SourceError> {
+        Ok(None)
     }
 
     /// True if other traffic runs beside the application.

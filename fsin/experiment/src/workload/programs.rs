@@ -14,9 +14,9 @@ use trgen::trace::goal::{Graph, Kind};
 use trgen::trace::matrix::Matrix;
 use trgen::trace::placement::{self, Descent, Known};
 use trgen::trace::program::{Event, Program, Rounds};
-use trgen::trace::replay::{Replay, ReplayReport};
+use trgen::trace::replay::{Replay, ReplayReport, Rule};
 use trgen::trace::timeline::{CollectiveRecord, Span};
-use trgen::{Geometry, NodeId, Picoseconds, SourceError, TrGen};
+use trgen::{Cycle, Geometry, NodeId, Picoseconds, SourceError, TrGen};
 
 use super::synthetic::misfit;
 use super::{Driven, Request};
@@ -38,6 +38,10 @@ impl Driven for Replay {
 
     fn flows(&self) -> Option<Vec<Flow>> {
         Some(self.flows().collect())
+    }
+
+    fn completion_alone(&mut self, rule: Rule<'_>) -> Result<Option<Cycle>, SourceError> {
+        Self::completion_alone(self, rule)
     }
 
     fn record(&mut self) {

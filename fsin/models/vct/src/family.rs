@@ -24,8 +24,8 @@ use crate::router::faults::Reachability;
 use crate::router::hop_delays::{HopDelays, LINKS};
 use crate::router::injection::INJECTIONS;
 use crate::router::{
-    Arbitration, CheckedParams, Consumption, GlobalCc, Inject, Injection, Interface, RouterParams, SourceQueue,
-    Timeouts,
+    Arbitration, CheckedParams, Consumption, GlobalCc, Inject, Injection, Interface, MAX_PACKETS, RouterParams,
+    SourceQueue, Timeouts,
 };
 
 #[rustfmt::skip]
@@ -184,6 +184,11 @@ impl NetworkSpec for Spec {
     }
 
     /// H hops of L phits take H (1 + delays) + L - 1.
+    fn has_one_time_alone(&self) -> bool {
+        // Routings of switches may take longer paths, by a draw.
+        self.topology.switched().is_none()
+    }
+
     fn unloaded(&self, phits: f64) -> Unloaded {
         let (topology, delays) = (&*self.at_first, HopDelays::new(&self.router, &*self.at_first));
         let hop = |node, port: Port| {
@@ -324,7 +329,7 @@ impl NetworkSpec for Spec {
         let delay = HopDelays::of(router, &*self.topology, node, port);
         let channels = router.vcs as u64;
         let (phits, step) = (u64::from(router.queue_phits()) * channels, u64::from(router.packet_phits) * channels);
-        Some(LinkRoom { phits, cycles: 1 + u64::from(delay), step, channels })
+        Some(LinkRoom { phits, cycles: 1 + u64::from(delay), step, channels, most: MAX_PACKETS.into() })
     }
 
     fn warnings(&self) -> Vec<Phrase> {

@@ -18,6 +18,7 @@ use trgen::phrase::Phrase;
 use trgen::{Geometry, NodeId};
 
 use crate::components::{ALLOCATORS, HOLDS, PRESETS, VC_CLASSES, values as values_of};
+use crate::params::MAX_BUFFER;
 use crate::reference::Reference;
 use crate::rules::batch::TRAVERSE_MODES;
 use crate::rules::priority::PRIORITIES;
@@ -256,7 +257,8 @@ impl NetworkSpec for Spec {
         let credit = if is_end(node) { 0 } else { params.credit_delay };
         let channels = params.vcs as u64;
         let phits = u64::from(params.buffer) * channels;
-        Some(LinkRoom { phits, cycles: u64::from(2 * one_way + credit), step: channels, channels })
+        let cycles = u64::from(2 * one_way + credit);
+        Some(LinkRoom { phits, cycles, step: channels, channels, most: MAX_BUFFER.into() })
     }
 
     fn warnings(&self) -> Vec<Phrase> {

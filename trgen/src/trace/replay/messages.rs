@@ -35,7 +35,9 @@ pub(super) struct InFlight {
     pub(super) size: u64,
     /// The event that sends it, from 1.
     pub(super) event: usize,
-    /// Number among the messages from this sender to this receiver.
+    /// The pair of tasks to which it belongs: from the sender to the receiver of the data.
+    pub(super) pair: u32,
+    /// Number among the messages of this pair.
     pub(super) sequence: u64,
     /// The sender's request; `None` for a blocking send.
     pub(super) request: Option<Request>,
@@ -54,8 +56,10 @@ pub(super) struct Rendezvous {
 }
 
 /// Messages from one task to another, in the order of sending.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Pair {
+    /// Sender and receiver.
+    pub(super) ends: (TaskId, TaskId),
     /// Number of messages sent.
     pub(super) sent: u64,
     /// \[bytes\] Size of these messages.
@@ -64,6 +68,12 @@ pub(super) struct Pair {
     pub(super) released: u64,
     /// By sequence number: messages that have arrived before an earlier one.
     pub(super) early: HashMap<u64, SentMessage>,
+}
+
+impl Pair {
+    fn new(ends: (TaskId, TaskId)) -> Self {
+        Self { ends, sent: 0, bytes: 0, released: 0, early: HashMap::new() }
+    }
 }
 
 impl Replay {
@@ -118,9 +128,14 @@ impl Replay {
         task.report.count_sent(send);
         let (source, event) = (task.node, task.steps.progress().0);
         let destination = self.tasks[send.to.index()].node;
-        let pair = self.pairs.entry((from, send.to)).or_default();
+        let number = *self.pair_numbers.entry((from, send.to)).or_insert(self.pairs.len() as u32);
+        if number as usize == self.pairs.len() {
+            self.pairs.push(Pair::new((from, send.to)));
+        }
+        let pair = &mut self.pairs[number as usize];
         let &Send { to, tag, bytes: size } = send;
-        let mut in_flight = InFlight { from, to, tag, size, event, sequence: pair.sent, request, part: Part::Eager };
+        let (sequence, part) = (pair.sent, Part::Eager);
+        let mut in_flight = InFlight { from, to, tag, size, event, pair: number, sequence, request, part };
         pair.sent += 1;
         pair.bytes = pair.bytes.saturating_add(send.bytes);
         if source == destination {
@@ -160,7 +175,7 @@ impl Replay {
 
     /// Processes the arrival of a message, or of its announcement. A task that it unblocks continues in cycle `resume`.
     pub(super) fn arrive(&mut self, message: &InFlight, resume: Cycle) {
-        let Some(pair) = self.pairs.get_mut(&(message.from, message.to)) else { return };
+        let pair = &mut self.pairs[message.pair as usize];
         let announced = match message.part {
             Part::Announcement(number) => Some(number),
             _ => None,
@@ -223,20 +238,19 @@ impl Replay {
     /// Records that a request has completed; a task that it unblocks continues in cycle `resume`.
     pub(super) fn complete_request(&mut self, id: TaskId, request: Request, resume: Cycle) {
         let task = &mut self.tasks[id.index()];
-        task.outstanding.remove(&request);
+        if !task.requests.complete(request) {
+            return;
+        }
         let over = match &mut task.state {
-            State::Waiting(open) if open.contains(&request) => {
-                open.retain(|&other| other != request);
-                open.is_empty()
+            State::Waiting(_, open) => {
+                *open -= 1;
+                *open == 0
             }
-            State::WaitingAny(open) if open.contains(&request) => {
-                open.clear();
+            State::WaitingAny(requests) => {
+                requests.iter().for_each(|&other| task.requests.leave(other));
                 true
             }
-            _ => {
-                task.completed.insert(request);
-                false
-            }
+            _ => true,
         };
         if over {
             task.report.blocked_on_wait_cycles += resume.since(task.blocked_since);

@@ -8,7 +8,9 @@
 //! cycles: each time is rounded down individually. The following event may begin in the last of these cycles. The
 //! answer to a received message is therefore sent n cycles after the receive ended, where computing takes n. A task
 //! that begins with n cycles of computing sends in cycle n, and one that computes after a blocking send is ready n
-//! cycles after the last packet went.
+//! cycles after the last packet went. Where a cycle is a picosecond it is an instant of continuous time
+//! ([`Pace::is_continuous`]): n cycles of computing end n cycles after the instant at which they begin, whatever was
+//! before.
 //!
 //! # How the model departs from reality, and who could notice
 //! - Software overheads (o of LogGP) are zero: latency-bound codes look faster than on a machine.
@@ -40,8 +42,10 @@ use crate::recurrence::State as RunState;
 use crate::source::{Activity, Next, Outbox, SourceError, TaskActivity, TrGen, Wait};
 use crate::units::{Cycle, NodeId, TaskId};
 
+mod alone;
 mod messages;
 mod report;
+mod requests;
 mod rounds;
 mod steps;
 mod task;
@@ -52,6 +56,7 @@ use rounds::Period;
 use steps::Steps;
 use task::{Outstanding, State, Task};
 
+pub use alone::{Rule, Times};
 pub use report::{Misfits, ReplayReport, SHOWN, TaskReport, wanted};
 
 /// Lengths of cycles and computations.
@@ -61,6 +66,14 @@ pub struct Pace {
     pub cycle: Clock,
     /// Factor on every compute event: 0 removes computing, 1 keeps it.
     pub compute_scale: f64,
+}
+
+impl Pace {
+    /// True if cycles are instants of continuous time, a picosecond apart, and not spans in which events begin and end.
+    #[must_use]
+    pub fn is_continuous(self) -> bool {
+        self.cycle == Clock::whole(1)
+    }
 }
 
 /// Protocol of sends.
@@ -87,8 +100,10 @@ pub struct Replay {
     in_flight: Vec<InFlight>,
     /// Message ids that are not in use.
     vacant: Vec<usize>,
-    /// Messages from one task to another, by sender and receiver.
-    pairs: Table<(TaskId, TaskId), Pair>,
+    /// Messages from one task to another.
+    pairs: Vec<Pair>,
+    /// By sender and receiver: the number of their pair.
+    pair_numbers: Table<(TaskId, TaskId), u32>,
     /// By number: rendezvous that are not complete.
     announced: Vec<Rendezvous>,
     /// Numbers of rendezvous that are not in use.
@@ -199,7 +214,8 @@ impl Replay {
             tasks,
             in_flight: Vec::new(),
             vacant: Vec::new(),
-            pairs: Table::default(),
+            pairs: Vec::new(),
+            pair_numbers: Table::default(),
             announced: Vec::new(),
             vacant_announced: Vec::new(),
             replies: VecDeque::new(),
@@ -261,7 +277,7 @@ impl Replay {
             State::Receiving(receive) => {
                 (Doing::Receiving, receive.from.map_or("receive".to_owned(), |from| format!("receive from {from}")))
             }
-            State::Waiting(_) | State::WaitingAny(_) => (Doing::Waiting, "wait".to_owned()),
+            State::WaitingOne(_) | State::Waiting(..) | State::WaitingAny(_) => (Doing::Waiting, "wait".to_owned()),
             State::Running | State::Finished => return,
         };
         let begin = task.blocked_since.max(task.computed_until);
@@ -297,13 +313,13 @@ impl Replay {
     /// Messages sent so far, pair by pair in no particular order.
     pub fn flows(&self) -> impl Iterator<Item = Flow> + '_ {
         let node = |task: TaskId| self.tasks[task.index()].node;
-        let flow = move |from, to, pair: &Pair| Flow {
-            from: node(from),
-            to: node(to),
+        let flow = move |pair: &Pair| Flow {
+            from: node(pair.ends.0),
+            to: node(pair.ends.1),
             bytes: pair.bytes,
             messages: pair.sent,
         };
-        self.pairs.iter().map(move |(&(from, to), pair)| flow(from, to, pair))
+        self.pairs.iter().map(flow)
     }
 
     /// Receives so far whose buffer was too small for the message.
@@ -384,7 +400,7 @@ impl Replay {
                 Event::Isend(send, request) => {
                     let under_way = self.send(id, &send, Some(request), now, out);
                     let what = Outstanding::Send(send, self.is_announced(&send));
-                    self.tasks[id.index()].start_request(request, what, !under_way);
+                    self.tasks[id.index()].requests.start(request, what, !under_way);
                 }
                 Event::Recv(receive) => {
                     let posted = Posted { receive, request: None };
@@ -399,24 +415,22 @@ impl Replay {
                     let asked = PostedReceive { posted, event: task.steps.progress().0 };
                     let found = task.mailbox.post(asked);
                     let over = self.match_posted(found, &asked, id, now);
-                    self.tasks[id.index()].start_request(request, Outstanding::Receive(receive), over);
+                    self.tasks[id.index()].requests.start(request, Outstanding::Receive(receive), over);
                 }
                 Event::Wait(request) => {
-                    let open = task.wait_all(&[request]);
-                    if !open.is_empty() {
-                        return self.block(id, State::Waiting(open), now);
+                    if task.requests.wait(request) {
+                        return self.block(id, State::WaitingOne(request), now);
                     }
                 }
                 Event::WaitAll(requests) => {
                     let open = task.wait_all(&requests);
-                    if !open.is_empty() {
-                        return self.block(id, State::Waiting(open), now);
+                    if open > 0 {
+                        return self.block(id, State::Waiting(requests, open), now);
                     }
                 }
                 Event::WaitAny(requests) => {
-                    let open = task.wait_any(&requests);
-                    if !open.is_empty() {
-                        return self.block(id, State::WaitingAny(open), now);
+                    if task.wait_any(&requests) {
+                        return self.block(id, State::WaitingAny(requests), now);
                     }
                 }
             }

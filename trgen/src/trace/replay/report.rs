@@ -193,10 +193,10 @@ pub(super) fn send_wait(send: &Send, is_announced: bool) -> (WaitCause, String) 
 }
 
 /// The cause for which an outstanding request waits, and its description.
-pub(super) fn request_wait(outstanding: Option<&Outstanding>) -> (WaitCause, String) {
+pub(super) fn request_wait(outstanding: Option<Outstanding>) -> (WaitCause, String) {
     match outstanding {
-        Some(Outstanding::Receive(receive)) => (WaitCause::Message, format!("a message {}", wanted(receive))),
-        Some(Outstanding::Send(send, is_announced)) => send_wait(send, *is_announced),
+        Some(Outstanding::Receive(receive)) => (WaitCause::Message, format!("a message {}", wanted(&receive))),
+        Some(Outstanding::Send(send, is_announced)) => send_wait(&send, is_announced),
         None => (WaitCause::Message, "a request".to_owned()),
     }
 }

@@ -7,7 +7,6 @@
 //! Decision: docs/decisions/0280-repetition.md.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 
 use super::messages::{InFlight, Part, Rendezvous};
 use super::report::{PostedReceive, SentMessage};
@@ -25,7 +24,7 @@ pub(super) struct Period {
     round: u64,
     reports: Vec<TaskReport>,
     /// Number and size \[bytes\] of the messages from one task to another.
-    sent: HashMap<(TaskId, TaskId), (u64, u64)>,
+    sent: Vec<(u64, u64)>,
 }
 
 /// Writes parts of a replay into a state.
@@ -119,7 +118,7 @@ impl Replay {
 
     /// Writes a message between two tasks.
     fn write_message(&self, message: &InFlight, writer: &mut Writer<'_>) {
-        let &InFlight { from, to, tag, size, sequence, request, part, event: _ } = message;
+        let &InFlight { from, to, tag, size, pair, sequence, request, part, event: _ } = message;
         for word in [from.0.into(), to.0.into(), size] {
             writer.into.put(word);
         }
@@ -132,10 +131,8 @@ impl Replay {
             Part::Data(number) => (3, Some(number)),
         };
         writer.into.put(word);
-        // An answer goes the other way, and has the number of its announcement.
-        let ends = if word == 2 { (to, from) } else { (from, to) };
-        let released = self.pairs.get(&ends).map_or(0, |pair| pair.released);
-        writer.into.put(sequence.wrapping_sub(released));
+        // An answer goes the other way, and has pair and number of its announcement.
+        writer.into.put(sequence.wrapping_sub(self.pairs[pair as usize].released));
         self.write_rendezvous(number, writer);
     }
 
@@ -147,12 +144,11 @@ impl Replay {
         else {
             return;
         };
-        let InFlight { from, to, tag, size, sequence, request, .. } = announcement;
+        let InFlight { from, to, tag, size, pair, sequence, request, .. } = announcement;
         for word in [from.0.into(), to.0.into(), size, bytes] {
             writer.into.put(word);
         }
-        let released = self.pairs.get(&(from, to)).map_or(0, |pair| pair.released);
-        writer.into.put(sequence.wrapping_sub(released));
+        writer.into.put(sequence.wrapping_sub(self.pairs[pair as usize].released));
         writer.tag(tag);
         writer.request(request);
         writer.request(receiver);
@@ -161,10 +157,11 @@ impl Replay {
     /// Writes what is under way between pairs of tasks.
     fn write_pairs(&self, writer: &mut Writer<'_>) {
         let mut open: Vec<_> =
-            self.pairs.iter().filter(|(_, pair)| pair.sent != pair.released || !pair.early.is_empty()).collect();
-        open.sort_unstable_by_key(|(ends, _)| **ends);
+            self.pairs.iter().filter(|pair| pair.sent != pair.released || !pair.early.is_empty()).collect();
+        open.sort_unstable_by_key(|pair| pair.ends);
         writer.into.put(open.len() as u64);
-        for ((from, to), pair) in open {
+        for pair in open {
+            let (from, to) = pair.ends;
             let mut early: Vec<_> = pair.early.iter().collect();
             early.sort_unstable_by_key(|(number, _)| **number);
             for word in [from.0.into(), to.0.into(), pair.sent - pair.released, early.len() as u64] {
@@ -203,9 +200,9 @@ impl Replay {
                 writer.into.put(3);
                 writer.receive(receive);
             }
-            State::Waiting(open) | State::WaitingAny(open) => {
-                writer.into.put(if matches!(task.state, State::Waiting(_)) { 4 } else { 5 });
-                writer.requests(open.iter().copied());
+            State::WaitingOne(_) | State::Waiting(..) | State::WaitingAny(_) => {
+                writer.into.put(if matches!(task.state, State::WaitingAny(_)) { 5 } else { 4 });
+                writer.requests(task.open());
             }
             State::Finished => writer.into.put(6),
         }
@@ -223,23 +220,23 @@ impl Replay {
         }
         writer.into.put(task.mailbox.unexpected() as u64);
         task.mailbox.unreceived().for_each(|sent| self.write_sent(sent, writer));
-        let mut outstanding: Vec<_> = task.outstanding.iter().collect();
-        outstanding.sort_unstable_by_key(|(request, _)| **request);
+        let requests = task.requests.all();
+        let outstanding: Vec<_> = requests.iter().filter_map(|(request, what)| Some((request, (*what)?))).collect();
         writer.into.put(outstanding.len() as u64);
         for (request, what) in outstanding {
             writer.into.put(request.0.into());
             match what {
                 Outstanding::Receive(receive) => {
                     writer.into.put(0);
-                    writer.receive(receive);
+                    writer.receive(&receive);
                 }
                 Outstanding::Send(send, is_announced) => {
-                    writer.into.put(if *is_announced { 2 } else { 1 });
-                    writer.send(send);
+                    writer.into.put(if is_announced { 2 } else { 1 });
+                    writer.send(&send);
                 }
             }
         }
-        writer.requests(task.completed.iter().copied());
+        writer.requests(requests.iter().filter(|(_, what)| what.is_none()).map(|(request, _)| *request));
     }
 
     /// What has been counted so far.
@@ -247,7 +244,7 @@ impl Replay {
         Period {
             round: self.leader.map_or(0, |leader| self.tasks[leader].steps.round()),
             reports: self.tasks.iter().map(|task| task.report).collect(),
-            sent: self.pairs.iter().map(|(&ends, pair)| (ends, (pair.sent, pair.bytes))).collect(),
+            sent: self.pairs.iter().map(|pair| (pair.sent, pair.bytes)).collect(),
         }
     }
 
@@ -277,9 +274,10 @@ impl Replay {
         let by = (more as i64).wrapping_mul(labels.unwrap_or(0));
         // Number of the events of a task in the rounds that are added.
         let events: Vec<usize> = self.tasks.iter().map(|task| task.steps.events_of_rounds(more)).collect();
-        let mut added = HashMap::new();
-        for (&ends, pair) in &mut self.pairs {
-            let (sent, bytes) = period.sent.get(&ends).copied().unwrap_or_default();
+        // By pair: the messages that are added.
+        let mut added = Vec::new();
+        for (number, pair) in self.pairs.iter_mut().enumerate() {
+            let (sent, bytes) = period.sent.get(number).copied().unwrap_or_default();
             let messages = times * (pair.sent - sent);
             pair.sent += messages;
             pair.released += messages;
@@ -289,15 +287,13 @@ impl Replay {
                 .into_iter()
                 .map(|(number, sent)| (number + messages, later(sent)))
                 .collect();
-            added.insert(ends, messages);
+            added.push(messages);
         }
         let later = |message: &mut InFlight| {
-            let ends = match message.part {
-                Part::Answer(_) => (message.to, message.from),
-                _ => (message.from, message.to),
-            };
-            message.sequence += added.get(&ends).copied().unwrap_or(0);
-            message.event += events.get(ends.0.index()).copied().unwrap_or(0);
+            // The event of an answer is that of its announcement.
+            let sender = if matches!(message.part, Part::Answer(_)) { message.to } else { message.from };
+            message.sequence += added.get(message.pair as usize).copied().unwrap_or(0);
+            message.event += events.get(sender.index()).copied().unwrap_or(0);
             message.tag.label = message.tag.label.wrapping_add(by);
         };
         self.in_flight.iter_mut().for_each(later);
@@ -316,14 +312,13 @@ impl Replay {
             match &mut task.state {
                 State::Sending(send, _) => send.tag.label = send.tag.label.wrapping_add(by),
                 State::Receiving(receive) => receive.tag = receive.tag.relabelled(by),
-                State::Running | State::Waiting(_) | State::WaitingAny(_) | State::Finished => {}
-            }
-            for outstanding in task.outstanding.values_mut() {
-                match outstanding {
-                    Outstanding::Receive(receive) => receive.tag = receive.tag.relabelled(by),
-                    Outstanding::Send(send, _) => send.tag.label = send.tag.label.wrapping_add(by),
+                State::Running | State::WaitingOne(_) | State::Waiting(..) | State::WaitingAny(_) | State::Finished => {
                 }
             }
+            task.requests.change(|outstanding| match outstanding {
+                Outstanding::Receive(receive) => receive.tag = receive.tag.relabelled(by),
+                Outstanding::Send(send, _) => send.tag.label = send.tag.label.wrapping_add(by),
+            });
             let receive = |mut posted: PostedReceive| {
                 posted.posted.receive.tag = posted.posted.receive.tag.relabelled(by);
                 posted.event += events_added;

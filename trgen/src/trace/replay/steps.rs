@@ -4,6 +4,7 @@ use crate::source::SourceError;
 #[cfg(feature = "formats")]
 use crate::trace::container::Cursor;
 use crate::trace::program::Event;
+use crate::units::Picoseconds;
 
 /// The events of one task, one after another.
 #[derive(Clone, Debug)]
@@ -24,7 +25,12 @@ impl Steps {
                 if *position == events.len() && *round + 1 < *rounds {
                     (*position, *round) = (0, *round + 1);
                 }
-                (events.get(*position).map(|event| event.relabelled((*round as i64).wrapping_mul(*labels))), position)
+                let event = match events.get_mut(*position) {
+                    // Nothing comes back to it.
+                    Some(event) if *rounds == 1 => Some(std::mem::replace(event, Event::Compute(Picoseconds(0)))),
+                    event => event.map(|event| event.relabelled((*round as i64).wrapping_mul(*labels))),
+                };
+                (event, position)
             }
             #[cfg(feature = "formats")]
             Self::Stored { cursor, position, .. } => {

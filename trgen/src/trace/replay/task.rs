@@ -1,10 +1,10 @@
 //! State of one task of a replay.
 
 use super::report::{PostedReceive, SentMessage};
+use super::requests::Requests;
 use super::steps::Steps;
 use super::{Pace, TaskReport, report};
 use crate::source::{TaskActivity, TaskState, Wait, WaitCause};
-use crate::hashing::{Set, Table};
 use crate::trace::matching::Mailbox;
 use crate::trace::program::{Receive, Request, Send};
 use crate::units::{Cycle, NodeId, Picoseconds};
@@ -18,10 +18,12 @@ pub(super) enum State {
     Sending(Send, bool),
     /// In a blocking receive.
     Receiving(Receive),
-    /// Waits until all of these requests have completed.
-    Waiting(Vec<Request>),
-    /// Waits until one of these requests has completed.
-    WaitingAny(Vec<Request>),
+    /// Waits until this request has completed.
+    WaitingOne(Request),
+    /// Waits until those of these requests have completed that are awaited: so many.
+    Waiting(Box<[Request]>, usize),
+    /// Waits until one of those of these requests has completed that are awaited.
+    WaitingAny(Box<[Request]>),
     /// All events are done.
     Finished,
 }
@@ -45,10 +47,8 @@ pub(super) struct Task {
     pub(super) state: State,
     /// Receives and messages that are not matched yet.
     pub(super) mailbox: Mailbox<PostedReceive, SentMessage>,
-    /// Requests that have not completed, with their operations.
-    pub(super) outstanding: Table<Request, Outstanding>,
-    /// Requests that have completed and have not been waited for yet.
-    pub(super) completed: Set<Request>,
+    /// Requests that have not been waited for.
+    pub(super) requests: Requests,
     /// \[cycle\] The last cycle in which the task was active; computing begins after it. A send does not count here: it
     /// ends in the cycle in which its last packet enters the source buffer.
     pub(super) last_active: Option<Cycle>,
@@ -67,8 +67,7 @@ impl Task {
             steps,
             state: State::Running,
             mailbox: Mailbox::default(),
-            outstanding: Table::default(),
-            completed: Set::default(),
+            requests: Requests::default(),
             last_active: None,
             computed_until: Cycle::FIRST,
             blocked_since: Cycle::FIRST,
@@ -85,38 +84,37 @@ impl Task {
         let cycles = pace.cycle.cycles_within(scaled);
         let others = cycles.checked_sub(1)?;
         self.report.compute_cycles += cycles;
-        let first = if self.last_active == Some(now) { now.next() } else { now };
+        let first = if self.last_active == Some(now) || pace.is_continuous() { now.next() } else { now };
         let last = first + others;
         self.last_active = Some(last);
         Some(last)
     }
 
-    /// Records that a request has been started; `over` is true if it has completed already.
-    pub(super) fn start_request(&mut self, request: Request, what: Outstanding, over: bool) {
-        if over {
-            self.outstanding.remove(&request);
-            self.completed.insert(request);
-        } else {
-            self.completed.remove(&request);
-            self.outstanding.insert(request, what);
+    /// Waits for these requests; returns the number of those that are outstanding. The others count as waited for.
+    pub(super) fn wait_all(&mut self, requests: &[Request]) -> usize {
+        requests.iter().filter(|&&request| self.requests.wait(request)).count()
+    }
+
+    /// Marks the first of these requests that has completed as waited for; otherwise waits for those that are
+    /// outstanding. True if there are any.
+    pub(super) fn wait_any(&mut self, requests: &[Request]) -> bool {
+        match requests.iter().find(|&&request| self.requests.is_completed(request)) {
+            Some(&over) => {
+                self.requests.wait(over);
+                false
+            }
+            None => self.wait_all(requests) > 0,
         }
     }
 
-    /// Waits for these requests; returns those that are outstanding. The others count as waited for.
-    pub(super) fn wait_all(&mut self, requests: &[Request]) -> Vec<Request> {
-        for request in requests {
-            self.completed.remove(request);
-        }
-        requests.iter().copied().filter(|request| self.outstanding.contains_key(request)).collect()
-    }
-
-    /// Marks the first of these requests that has completed as waited for; otherwise returns those that are
-    /// outstanding, possibly none.
-    pub(super) fn wait_any(&mut self, requests: &[Request]) -> Vec<Request> {
-        if requests.iter().any(|request| self.completed.remove(request)) {
-            return Vec::new();
-        }
-        requests.iter().copied().filter(|request| self.outstanding.contains_key(request)).collect()
+    /// The requests that the task waits for, in the order in which its program names them.
+    pub(super) fn open(&self) -> impl Iterator<Item = Request> + '_ {
+        let all: &[Request] = match &self.state {
+            State::WaitingOne(request) => std::slice::from_ref(request),
+            State::Waiting(requests, _) | State::WaitingAny(requests) => requests,
+            State::Running | State::Sending(..) | State::Receiving(_) | State::Finished => &[],
+        };
+        all.iter().copied().filter(|&request| self.requests.is_awaited(request))
     }
 
     /// The present activity of the task, for display.
@@ -126,7 +124,7 @@ impl Task {
             State::Running => TaskState::Computing,
             State::Sending(..) => TaskState::Sending,
             State::Receiving(_) => TaskState::Receiving,
-            State::Waiting(_) | State::WaitingAny(_) => TaskState::Waiting,
+            State::WaitingOne(_) | State::Waiting(..) | State::WaitingAny(_) => TaskState::Waiting,
             State::Finished => TaskState::Finished,
         };
         TaskActivity { node: self.node, state, done: done as u64, events, sent_bytes: self.report.sent_bytes }
@@ -142,14 +140,14 @@ impl Task {
             State::Running | State::Finished => return None,
             State::Sending(send, is_announced) => report::send_wait(send, *is_announced),
             State::Receiving(receive) => (WaitCause::Message, format!("a message {}", report::wanted(receive))),
-            State::Waiting(open) | State::WaitingAny(open) => {
+            State::WaitingOne(_) | State::Waiting(..) | State::WaitingAny(_) => {
                 let any = if matches!(self.state, State::WaitingAny(_)) { "any of: " } else { "" };
-                let all = || open.iter().map(|request| report::request_wait(self.outstanding.get(request)));
+                let all = || self.open().map(|request| report::request_wait(self.requests.outstanding(request)));
                 // Prefer the cause that the user can remove: a receiver that does not receive.
                 let causes = || all().map(|(cause, _)| cause);
                 let cause = causes().find(|&cause| cause == WaitCause::Receiver).or_else(|| causes().next());
                 let names: Vec<String> = all().take(SHOWN).map(|(_, name)| name).collect();
-                let more = open.len().saturating_sub(names.len());
+                let more = self.open().count().saturating_sub(names.len());
                 let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
                 (cause.unwrap_or(WaitCause::Message), format!("{any}{}{tail}", names.join(", ")))
             }

@@ -43,4 +43,5 @@ pub use arbitration::Arbitration;
 pub use checked::CheckedParams;
 pub use fsin_core::interface::Interface;
 pub use injection::Injection;
+pub(crate) use params::MAX_PACKETS;
 pub use params::{Consumption, GlobalCc, Inject, MAX_QUEUES, RouterParams, SourceQueue, Timeouts};

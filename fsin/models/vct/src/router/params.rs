@@ -136,7 +136,7 @@ const MAX_PHITS: u32 = 1 << 16;
 /// \[bytes\] Maximum size of a phit: simulations of whole packets as one phit use large ones.
 const MAX_PHIT_BYTES: u32 = 1 << 24;
 /// \[packets\] Maximum room of a queue or buffer.
-const MAX_PACKETS: u32 = 1 << 12;
+pub(crate) const MAX_PACKETS: u32 = 1 << 12;
 /// \[channels\] Maximum number of virtual channels of a link.
 const MAX_VCS: usize = 32;
 /// \[injectors\] Maximum number of injectors of a node.

@@ -327,10 +327,17 @@ impl<L: Layout> RouteRules<L> {
     /// there is no hop to make.
     #[must_use]
     pub fn link_of_pair(&self, topology: &dyn Topology, from: NodeId, to: NodeId, source: u64) -> usize {
+        self.first_link(from, to, &self.route_of_pair(topology, from, to, source))
+    }
+
+    /// The link with which this route between two nodes begins in the order of dimensions; the first one if there is no
+    /// hop to make.
+    #[must_use]
+    pub(crate) fn first_link(&self, from: NodeId, to: NodeId, route: &Offsets) -> usize {
         if let Some((port, _)) = self.given.as_ref().and_then(|given| given.hop(from, to, 0)) {
             return port.index();
         }
-        let (route, shape) = (self.route_of_pair(topology, from, to, source), self.layout.shape());
+        let shape = self.layout.shape();
         self.order.next(shape, &route[..shape.dimensions]).map_or(0, Port::index)
     }
 

@@ -145,6 +145,9 @@ macro_rules! by_size {
                 (2, 2, 2, 9, true) => $go!(TwoWay::<2, 2>, u32, 2, 9, 4),
                 (2, 2, 3, 13, true) => $go!(TwoWay::<2, 3>, u32, 2, 13, 4),
                 (3, 2, 3, 19, true) => $go!(TwoWay::<3, 3>, u32, 3, 19, 6),
+                // Slices of pods: an injector for each port.
+                (2, 2, 3, 16, true) => $go!(TwoWay::<2, 3>, u32, 2, 16, 4),
+                (3, 2, 3, 24, true) => $go!(TwoWay::<3, 3>, u32, 3, 24, 6),
                 (..=4, _, _, ..=16, true) => $go!(any, u32, 4, 16, 8),
                 (..=4, _, _, ..=31, true) => $go!(any, u32, 4, 31, 8),
                 (..=4, _, _, ..=WORD, _) => $go!(any, u64, 4, WORD, 8),
@@ -320,6 +323,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
                 self.whole.unsent[(first + node) as usize] -= 1;
                 self.whole.messages.abandon(slot, packets, 0, notices);
             }
+            part.works.renew_lanes();
         }
         self.rules.requests = requests;
     }
@@ -404,6 +408,10 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Engine 
         }
         self.whole.unsent[source] += 1;
         Injected::Accepted
+    }
+
+    fn refuses_until_sent(&self) -> bool {
+        !self.reconfiguration.is_planned()
     }
 
     fn holds_back(&mut self) -> bool {

@@ -36,6 +36,7 @@ pub(super) mod repetition;
 mod sending;
 mod space;
 
+use lanes::InLane;
 use local_view::{LocalView, head};
 pub(super) use mail::{Abroad, Mail, Report};
 use pacing::Pacing;
@@ -92,7 +93,7 @@ pub(super) struct Works<L: Layout, M: Mask, const D: usize, const Q: usize, cons
     /// By endpoint: its packet numbering and pending messages.
     senders: Vec<Sender>,
     /// By endpoint: the lanes of its interface. Empty where interfaces are serial, whose messages are in `senders`.
-    lanes: Vec<Vec<Lane<Unsent>>>,
+    lanes: Vec<Vec<Lane<InLane<D>>>>,
     /// Nodes whose interface may have something to send.
     sending: Vec<u32>,
     /// Messages at the interfaces of nodes.

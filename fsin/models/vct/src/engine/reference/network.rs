@@ -60,6 +60,10 @@ impl Engine for Reference {
         Injected::Accepted
     }
 
+    fn refuses_until_sent(&self) -> bool {
+        !self.reconfiguration.is_planned()
+    }
+
     fn holds_back(&mut self) -> bool {
         let (now, packets) = (self.clock.0, self.in_network);
         self.control.as_mut().is_some_and(|control| control.is_tripped(now, packets))

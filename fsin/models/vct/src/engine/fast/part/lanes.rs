@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use fsin_core::interface::Lane;
+use fsin_core::interface::{Lane, Pending};
 use trgen::NodeId;
 
 use super::super::mask::Mask;
@@ -12,24 +12,68 @@ use crate::engine::messages::Unsent;
 use crate::router::layout::Layout;
 use crate::router::request::packet_key;
 use crate::router::{Inject, Injection, Interface};
+use fsin_core::topology::Offsets;
+
+/// A message in a lane.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::engine::fast) struct InLane<const D: usize> {
+    pub(super) message: Unsent,
+    /// Of a lane of a port: the hops to go of all its packets, which take the same directions. Kept here, since to find
+    /// them for each packet takes as long as a hop.
+    offsets: [i16; D],
+}
+
+impl<const D: usize> Pending for InLane<D> {
+    fn destination(&self) -> NodeId {
+        self.message.destination
+    }
+}
+
+impl<const D: usize> InLane<D> {
+    /// The message without its next packet; `None` if that is the last.
+    fn rest(&self) -> Option<Self> {
+        Some(Self { message: self.message.rest()?, ..*self })
+    }
+}
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
     /// \[packets\] Packets of the messages in the lanes of a node.
     pub(super) fn in_lanes(&self, node: usize) -> u64 {
-        self.lanes.get(node).map_or(0, |lanes| lanes.iter().flat_map(Lane::all).map(|message| message.packets).sum())
+        self.lanes.get(node).map_or(0, |lanes| lanes.iter().flat_map(Lane::all).map(|of| of.message.packets).sum())
+    }
+
+    /// The hops to go of the packets of a message that takes the route of its pair.
+    fn offsets_of_pair(&self, node: u32, message: &Unsent) -> Offsets {
+        let (source, key) = (NodeId(self.first + node), self.senders[node as usize].key);
+        self.rules.requests.route_of_pair(&*self.rules.topology, source, message.destination, key)
     }
 
     /// Puts a message into its lane of a node.
     pub(super) fn enter_lane(&mut self, node: u32, message: Unsent) {
-        let (rules, source) = (&self.rules, NodeId(self.first + node));
-        let lane = match rules.interface {
-            Interface::Serial | Interface::Interleaved(_) => 0,
+        let (lane, offsets) = match self.rules.interface {
+            Interface::Serial | Interface::Interleaved(_) => (0, [0; D]),
             Interface::PerPort => {
-                let key = self.senders[node as usize].key;
-                rules.requests.link_of_pair(&*rules.topology, source, message.destination, key)
+                let route = self.offsets_of_pair(node, &message);
+                let link = self.rules.requests.first_link(NodeId(self.first + node), message.destination, &route);
+                (link, std::array::from_fn(|dimension| route[dimension]))
             }
         };
-        self.lanes[node as usize][lane].push(message);
+        self.lanes[node as usize][lane].push(InLane { message, offsets });
+    }
+
+    /// Finds the routes of all messages in lanes of ports anew, after those of the network have changed.
+    pub(in crate::engine::fast) fn renew_lanes(&mut self) {
+        if self.rules.interface != Interface::PerPort {
+            return;
+        }
+        let mut all = std::mem::take(&mut self.lanes);
+        for (lanes, node) in all.iter_mut().zip(0..) {
+            for of in lanes.iter_mut().flat_map(Lane::all_mut) {
+                let route = self.offsets_of_pair(node, &of.message);
+                of.offsets = std::array::from_fn(|dimension| route[dimension]);
+            }
+        }
+        self.lanes = all;
     }
 
     /// Puts one packet of each lane of a node into a source buffer if it fits, or straight into the injection queue.
@@ -48,7 +92,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     }
 
     /// Does so for one lane, which is not empty. Returns whether it may send in the next cycle whatever happens.
-    fn send_from(&mut self, router: &mut Router<M, Q, P>, node: u32, number: usize, lane: &mut Lane<Unsent>) -> bool {
+    fn send_from(
+        &mut self,
+        router: &mut Router<M, Q, P>,
+        node: u32,
+        number: usize,
+        lane: &mut Lane<InLane<D>>,
+    ) -> bool {
         let rules = &self.rules;
         let Sender { sequence, key: source_key, .. } = self.senders[node as usize];
         let key = packet_key(source_key, sequence);
@@ -63,7 +113,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let injectors = common.map_or(0..rules.injectors, |injector| injector..injector + 1);
         // True if one of the messages that found no room may find some in the next cycle.
         let tries_again = Cell::new(rules.tries_injectors && rules.inject == Inject::Serial);
-        let place = |message: &Unsent| {
+        let place = |of: &InLane<D>| {
+            let message = &of.message;
             let injector = common.unwrap_or_else(|| {
                 let (injector, draws) = self.injector_of(router, node, message, key);
                 tries_again.set(tries_again.get() || self.tries_again(router, node, message, (key, draws)));
@@ -72,22 +123,20 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             Some(injector).filter(has_room)
         };
         let sent = if injectors.into_iter().any(|injector| has_room(&injector)) {
-            lane.next(place, Unsent::rest)
+            lane.next(place, InLane::rest)
         } else {
             None
         };
-        let Some((injector, message)) = sent else {
+        let Some((injector, InLane { message, offsets })) = sent else {
             self.endpoints[node as usize].held_up |= !tries_again.get();
             return tries_again.get();
         };
         let (source, topology) = (NodeId(self.first + node), &*rules.topology);
         let offsets = match (rules.layout.is_switched(), is_of_port) {
             (true, _) => [0; D],
-            (false, is_of_port) => {
-                let route = match is_of_port {
-                    true => rules.requests.route_of_pair(topology, source, message.destination, source_key),
-                    false => rules.requests.route(topology, source, message.destination, key),
-                };
+            (false, true) => offsets,
+            (false, false) => {
+                let route = rules.requests.route(topology, source, message.destination, key);
                 std::array::from_fn(|dimension| route[dimension])
             }
         };

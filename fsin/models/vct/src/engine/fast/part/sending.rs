@@ -73,8 +73,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
         for (lanes, node) in self.lanes.iter_mut().zip(0..) {
             for lane in lanes {
-                lost.extend(lane.all().filter(|message| is_lost(node, message)).map(|message| (node, *message)));
-                lane.retain(|message| !is_lost(node, message));
+                let messages = lane.all().map(|of| of.message);
+                lost.extend(messages.filter(|message| is_lost(node, message)).map(|message| (node, message)));
+                lane.retain(|of| !is_lost(node, &of.message));
             }
         }
         lost
