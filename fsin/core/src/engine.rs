@@ -9,7 +9,8 @@ use trgen::{Cycle, Message, NodeId};
 
 use crate::messages::Messages;
 use crate::network::{
-    Figures, Injected, Measure, Network, NetworkFailure, Notices, PortFigures, QueueFigures, RouterEvents, STEPS, Settled,
+    Figures, Injected, Measure, Network, NetworkFailure, Notices, PortFigures, QueueFigures, RouterEvents, STEPS,
+    Settled,
 };
 use crate::stats::Recorder;
 use crate::view::{Occupancy, View};

@@ -312,9 +312,9 @@ fn text_or_json() -> Arg {
 
 /// The command `fsin run`.
 fn run() -> Command {
-    super::run::queues::flags(super::run::activity::flags(super::run::events::flags(super::run::timeline::flags(super::run::log::flags(
-        super::run::pcap::flags(super::watch::looking::flags(experiment(Command::new("run")))),
-    )))))
+    super::run::queues::flags(super::run::activity::flags(super::run::events::flags(super::run::timeline::flags(
+        super::run::log::flags(super::run::pcap::flags(super::watch::looking::flags(experiment(Command::new("run"))))),
+    ))))
     .about("Runs one experiment and prints what it found; defaults in [brackets], units in (parentheses)")
     .after_help(EXAMPLES)
     .arg(

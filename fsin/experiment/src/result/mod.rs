@@ -27,8 +27,8 @@ pub use datum::{Number, Shape};
 pub use json::{write_line, write_pretty};
 pub use manifest::{InputFile, Manifest};
 pub use of_collectives::CollectiveTimes;
-pub use of_energy::{EnergyPart, EnergyRow};
 pub use of_details::{FlowRow, LatencyBin, MessageClass, NodeRow, ShareRow};
+pub use of_energy::{EnergyPart, EnergyRow};
 #[cfg(feature = "live")]
 pub use of_guests::of_guests;
 pub use of_hosts::of_hosts;

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 #[cfg(feature = "plots")]
 use fsin::report::{ConvertError, Graphic};
-use fsin::report::{Picture, Range, Scale, Style, by_size, link_pictures, pictures, port_pictures, searches, transients};
+use fsin::report::{
+    Picture, Range, Scale, Style, by_size, link_pictures, pictures, port_pictures, searches, transients,
+};
 use fsin::sweep::{Choice, Curves, Saturations, open};
 use fsin::words::counted;
 

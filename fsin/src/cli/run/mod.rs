@@ -18,7 +18,9 @@ use std::path::PathBuf;
 use clap::ArgMatches;
 use fsin::couple::PacketLog;
 use fsin::experiment::memory::check as check_memory;
-use fsin::experiment::{Carried, Experiment, Inputs, Options, Origin, Performed, check, energy, simulator_of, variable};
+use fsin::experiment::{
+    Carried, Experiment, Inputs, Options, Origin, Performed, check, energy, simulator_of, variable,
+};
 use fsin::report::{FORMATS, Format, write_timeline};
 use fsin::stats::Arrival;
 

@@ -53,7 +53,10 @@ const REFUSED: [(&str, &str); 19] = [
 const KNOWN: [(&str, &str); 3] = [
     ("onoff-r1", "mean latency of five seeds 2.2 % above BookSim's, for reasons not found yet"),
     ("pri-sequence", "3.9 % above BookSim's, for reasons not found yet"),
-    ("mesh-min_adapt-uni", "7.5 % above BookSim's: packets that a source sends on channel 0 may be free to leave it there"),
+    (
+        "mesh-min_adapt-uni",
+        "7.5 % above BookSim's: packets that a source sends on channel 0 may be free to leave it there",
+    ),
 ];
 
 /// Every row of the table: the figures of BookSim, or a refusal that names the statement.

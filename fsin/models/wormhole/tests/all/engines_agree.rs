@@ -53,7 +53,17 @@ const PLACES: &[(&str, &[Routing])] = &[
     ("torus:4x4", &[Routing::DOR, Routing::ADAPTIVE]),
     ("torus:5x3", &[Routing::DOR, Routing::ADAPTIVE, Routing::UPDOWN]),
     ("torus:6", &[Routing::DOR, Routing::ADAPTIVE]),
-    ("mesh:4x3", &[Routing::DOR, Routing::ADAPTIVE, Routing::SHORTEST, Routing::VALIANT, Routing::ROMM, Routing::BOOKSIM_MIN_ADAPT]),
+    (
+        "mesh:4x3",
+        &[
+            Routing::DOR,
+            Routing::ADAPTIVE,
+            Routing::SHORTEST,
+            Routing::VALIANT,
+            Routing::ROMM,
+            Routing::BOOKSIM_MIN_ADAPT,
+        ],
+    ),
     ("mesh:3x2x3", &[Routing::VALIANT, Routing::ROMM]),
     ("torus:3x2x3", &[Routing::DOR, Routing::ADAPTIVE]),
     ("hypercube:3", &[Routing::DOR, Routing::ADAPTIVE]),
