@@ -219,9 +219,9 @@ fn a_written_experiment_takes_the_routes_of_its_platform_again() {
     let first = json(folder.path(), &format!("{line} -o out"));
     let again = json(folder.path(), "run out/experiment.toml");
     assert_eq!(first["digest"], again["digest"]);
-    assert_eq!(first["routing"], Value::Null, "{first}");
+    assert_eq!(first["experiment"]["routing"], Value::Null, "{first}");
     let named = json(folder.path(), &format!("{line} --routing shortest"));
-    assert!(named["routing"] == "shortest" && named["digest"] != first["digest"], "{named}");
+    assert!(named["experiment"]["routing"] == "shortest" && named["digest"] != first["digest"], "{named}");
 }
 
 /// A fat link limits each flow alone, on both engines and whatever the fairness: 3 000 000 bytes at 2 Gb/s after 3 us.
@@ -269,7 +269,7 @@ fn links_take_a_time_by_dimension_or_class() {
         ),
     ] {
         for (to, delay) in expected {
-            let found = all_at_once(network, ranks, &[(0, to, 1000)])[0];
+            let found = all_at_once(&format!("--topology {network}"), ranks, &[(0, to, 1000)])[0];
             assert!((found - 800.0 - delay).abs() < 1.5, "{network} to {to}: {found}");
         }
     }
