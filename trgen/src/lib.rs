@@ -15,6 +15,7 @@ pub mod catalog;
 pub mod clock;
 pub mod conformance;
 pub mod geometry;
+pub mod hashing;
 pub mod message;
 pub mod phrase;
 pub mod quote;

@@ -1,4 +1,5 @@
-//! The timeline of this rank, which the launcher reads at the end: a line for each span of time, and `end`.
+//! The timeline of this rank, which the launcher reads at the end: a line for each span of time, for each message that
+//! it sends and that arrives, and `end`.
 
 use std::fmt;
 use std::io::{self, BufWriter, Write};
@@ -68,6 +69,16 @@ impl<W: Write> Spans<W> {
         if let Some((doing, begin, end)) = self.last.replace((doing, begin, end)) {
             self.write(format_args!("{doing} {begin} {end}"));
         }
+    }
+
+    /// Adds a message that this rank sends at `time` \[ps\], by its number among those to the other rank.
+    pub(crate) fn sent(&mut self, to: usize, number: u64, time: u64, bytes: u64) {
+        self.write(format_args!("sent {to} {number} {time} {bytes}"));
+    }
+
+    /// Adds a message that has arrived at `time` \[ps\], by its number among those of the other rank.
+    pub(crate) fn arrived(&mut self, from: usize, number: u64, time: u64) {
+        self.write(format_args!("arrived {from} {number} {time}"));
     }
 
     /// Writes a line and keeps the first error.

@@ -6,11 +6,12 @@
 //!
 //! Decision: docs/decisions/0420-connections-in-order.md.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::str::FromStr;
 
 use trgen::catalog::{ErrorKind, SpecError};
+use trgen::hashing::Table;
 use trgen::{Message, phrase};
 
 /// Which messages of a node are in the network at a time.
@@ -38,14 +39,14 @@ impl Connections {
     }
 
     /// The line in which a message waits; `None` for one that never waits.
-    const fn line_of(self, message: &Message) -> Option<LineName> {
+    fn line_of(self, message: &Message) -> Option<LineName> {
         let Message { source, destination, class, .. } = *message;
         if source.0 == destination.0 {
             return None;
         }
         match self {
-            Self::PerDestination => Some((source.0, destination.0, class)),
-            Self::Serial(_) => Some((source.0, u32::MAX, 0)),
+            Self::PerDestination => Some((u64::from(source.0) << 32 | u64::from(destination.0), class.into())),
+            Self::Serial(_) => Some((source.0.into(), u32::MAX)),
             Self::AtOnce => None,
         }
     }
@@ -83,37 +84,44 @@ impl FromStr for Connections {
     }
 }
 
-/// Source, destination and class; the whole source where its messages share a line.
-type LineName = (u32, u32, u8);
+/// Source, destination and class; the source where all its messages share a line.
+type LineName = (u64, u32);
+
+/// In place of the handle of a message.
+const NONE: u32 = u32::MAX;
 
 /// Messages of which only so many are in the network.
-#[derive(Default, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Line {
     /// Messages in the network.
     under_way: u32,
-    /// The others, by their handles, in the order in which they were issued.
-    waiting: VecDeque<u32>,
+    /// The first and the last one of those that wait, by their handles; [`NONE`] if none waits.
+    first: u32,
+    last: u32,
 }
 
-/// The connections of a network that have messages. A message is known by a handle of the network's own.
+/// The connections of a network that have messages. A message is known by a handle of the network's own, of which no
+/// two are the same at a time, and which are small numbers.
 #[derive(Debug)]
 pub struct Turns {
     rule: Connections,
-    lines: HashMap<LineName, Line>,
+    lines: Table<LineName, Line>,
+    /// By handle of a message that waits: the one behind it in its line, [`NONE`] behind the last one.
+    next: Vec<u32>,
 }
 
 impl Turns {
     /// No messages yet.
     #[must_use]
     pub fn new(rule: Connections) -> Self {
-        Self { rule, lines: HashMap::new() }
+        Self { rule, lines: Table::default(), next: Vec::new() }
     }
 
     /// True if a message may enter the network now, and then it counts as in the network; otherwise it has to
     /// [wait](Self::wait).
     pub fn begin(&mut self, message: &Message) -> bool {
         let Some(name) = self.rule.line_of(message) else { return true };
-        let line = self.lines.entry(name).or_default();
+        let line = self.lines.entry(name).or_insert(Line { under_way: 0, first: NONE, last: NONE });
         let may = line.under_way < self.rule.most();
         line.under_way += u32::from(may);
         may
@@ -122,26 +130,41 @@ impl Turns {
     /// A message that may not [begin](Self::begin) waits behind those that were issued before it.
     pub fn wait(&mut self, message: &Message, handle: u32) {
         let name = self.rule.line_of(message).expect("a message without a line may always begin");
-        self.lines.entry(name).or_default().waiting.push_back(handle);
+        let line = self.lines.get_mut(&name).expect("others of its line are in the network");
+        if self.next.len() <= handle as usize {
+            self.next.resize(handle as usize + 1, NONE);
+        }
+        self.next[handle as usize] = NONE;
+        match std::mem::replace(&mut line.last, handle) {
+            NONE => line.first = handle,
+            before => self.next[before as usize] = handle,
+        }
     }
 
     /// A message has left the network. Returns the one whose turn it is now, which counts as in the network.
     pub fn end(&mut self, message: &Message) -> Option<u32> {
-        let name = self.rule.line_of(message)?;
-        let line = self.lines.get_mut(&name).expect("a message ends that has begun");
-        if let Some(next) = line.waiting.pop_front() {
-            return Some(next);
+        let Entry::Occupied(mut entry) = self.lines.entry(self.rule.line_of(message)?) else { return None };
+        let line = entry.get_mut();
+        if line.first == NONE {
+            line.under_way -= 1;
+            if line.under_way == 0 {
+                entry.remove();
+            }
+            return None;
         }
-        line.under_way -= 1;
-        if line.under_way == 0 {
-            self.lines.remove(&name);
+        let handle = line.first;
+        line.first = self.next[handle as usize];
+        if line.first == NONE {
+            line.last = NONE;
         }
-        None
+        Some(handle)
     }
 
     /// The messages that wait, in no particular order.
     pub fn waiting(&self) -> impl Iterator<Item = u32> {
-        self.lines.values().flat_map(|line| line.waiting.iter().copied())
+        let behind = |&handle: &u32| Some(self.next[handle as usize]).filter(|&next| next != NONE);
+        let first = |line: &Line| Some(line.first).filter(|&first| first != NONE);
+        self.lines.values().flat_map(move |line| std::iter::successors(first(line), behind))
     }
 }
 

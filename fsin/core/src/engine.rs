@@ -9,7 +9,7 @@ use trgen::{Cycle, Message, NodeId};
 
 use crate::messages::Messages;
 use crate::network::{
-    Figures, Injected, Measure, Network, NetworkFailure, Notices, PortFigures, QueueFigures, STEPS, Settled,
+    Figures, Injected, Measure, Network, NetworkFailure, Notices, PortFigures, QueueFigures, RouterEvents, STEPS, Settled,
 };
 use crate::stats::Recorder;
 use crate::view::{Occupancy, View};
@@ -83,6 +83,9 @@ pub trait Engine: Send {
     /// Begins to count the packets that cross each link.
     fn count_crossings(&mut self);
 
+    /// As [`Network::count_events`].
+    fn count_events(&mut self) {}
+
     /// As [`View::occupancy`].
     fn show(&self, into: &mut Occupancy);
 
@@ -101,6 +104,11 @@ pub trait Engine: Send {
 
     /// As [`Figures::queues`].
     fn queue_figures(&self) -> Option<QueueFigures> {
+        None
+    }
+
+    /// As [`Figures::events`].
+    fn events(&self) -> Option<Vec<RouterEvents>> {
         None
     }
 
@@ -206,6 +214,11 @@ impl<E: Engine> Network for E {
         Network::recorder_mut(self).observe();
         self.count_crossings();
     }
+
+    fn count_events(&mut self) {
+        self.settle();
+        Engine::count_events(self);
+    }
 }
 
 impl<E: Engine> View for E {
@@ -225,6 +238,10 @@ impl<E: Engine> Figures for E {
 
     fn queues(&self) -> Option<QueueFigures> {
         self.queue_figures()
+    }
+
+    fn events(&self) -> Option<Vec<RouterEvents>> {
+        Engine::events(self)
     }
 
     fn remarks(&self) -> Vec<Phrase> {

@@ -123,6 +123,10 @@ pub struct PortFigures {
     pub queue_max: u64,
     /// Share of the time in which the link was occupied.
     pub utilisation: f64,
+    /// \[bits\] That have come through the link, with headers; `None` where they are not known.
+    pub bits: Option<f64>,
+    /// \[b/s\] Rate of the link; `None` where it is not known.
+    pub rate: Option<f64>,
     /// Share of the time in which 0, 1, 2 to 3, 4 to 7, ... packets waited; `None` where that is not kept.
     pub queue_shares: Option<Vec<f64>>,
     /// By class, where ports have classes: those of which something happened here.
@@ -181,6 +185,42 @@ pub struct QueueFigures {
     pub pause_frames: u64,
 }
 
+/// What is at the other end of a port of a router.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EventEnd {
+    /// Nothing: the border of a mesh.
+    Nothing,
+    /// Another router.
+    Router,
+    /// An end node.
+    Endpoint,
+}
+
+/// A port of a router, and the link of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EventPort {
+    /// Number of the port at its router.
+    pub port: u8,
+    /// What is at the other end.
+    pub end: EventEnd,
+    /// \[cycles\] Delay of the link, 1 or more; of a port with nothing, that of its neighbours.
+    pub delay: u32,
+}
+
+/// The flits that have gone through a router since counting began, or since measuring began if that was later. The flits
+/// of a packet count when its head passes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RouterEvents {
+    /// The router.
+    pub node: NodeId,
+    /// Its input ports.
+    pub inputs: Vec<EventPort>,
+    /// Its output ports.
+    pub outputs: Vec<EventPort>,
+    /// \[flits\] By input x outputs + output.
+    pub traversals: Vec<u64>,
+}
+
 /// The state of a network between two cycles, of which the last one is complete.
 #[derive(Clone, Copy)]
 pub struct Settled<'a> {
@@ -214,6 +254,11 @@ pub trait Figures {
 
     /// Figures of traffic classes and of shared buffers; `None` where ports have no classes.
     fn queues(&self) -> Option<QueueFigures> {
+        None
+    }
+
+    /// The flits through each router, if they are [counted](Network::count_events); `None` in models that do not.
+    fn events(&self) -> Option<Vec<RouterEvents>> {
         None
     }
 
@@ -324,6 +369,10 @@ pub trait Network: Send {
     fn observe(&mut self) {
         self.recorder_mut().observe();
     }
+
+    /// Begins to count the flits from each input to each output of each router, which a model without such routers
+    /// ignores. Nothing is counted unless it is called; no result depends on it.
+    fn count_events(&mut self) {}
 }
 
 /// A queue of a router, as users know it.

@@ -27,6 +27,9 @@ use fsin_models::constant_delay::Passage;
 /// replaying the program again.
 const MOST_MESSAGES: u64 = 1 << 20;
 
+/// \[%\] Part of the completion time that a bound explains for good: no other reason is looked for.
+const ENOUGH: f64 = 90.0;
+
 /// A time below which the completion of a program cannot be.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Bound {
@@ -34,6 +37,13 @@ pub struct Bound {
     pub cycles: u64,
     /// What needs that time, as a clause.
     pub reason: Phrase,
+}
+
+impl Bound {
+    /// \[%\] Its part of a completion time.
+    fn share(&self, completion: u64) -> f64 {
+        100.0 * self.cycles as f64 / completion.max(1) as f64
+    }
 }
 
 /// Lower bounds of a program's completion; `None` where unknown.
@@ -57,7 +67,8 @@ pub struct Bounds {
     /// Completion time over a zero-latency network: computation and dependencies.
     pub critical_path: Option<Bound>,
     /// Completion time over a network in which every message is alone: computation, dependencies, and the time that each
-    /// message takes to leave its node and to arrive.
+    /// message takes to leave its node and to arrive. Computed where no other bound is nine tenths of the completion
+    /// time: it takes as long as replaying the program again.
     pub sequence: Option<Bound>,
     /// Computing of the rank that computes longest; of programs that run live, whose critical path is not known.
     pub computing: Option<Bound>,
@@ -91,9 +102,9 @@ impl Bounds {
     #[must_use]
     pub fn explain(&self, completion: u64) -> Option<Phrase> {
         let (name, bound) = self.binding().filter(|(_, bound)| bound.cycles > 0)?;
-        let share = 100.0 * bound.cycles as f64 / completion.max(1) as f64;
-        let rest = match (share, self.sequence.is_some()) {
-            (90.0.., _) => "",
+        let share = bound.share(completion);
+        let rest = match (share >= ENOUGH, self.sequence.is_some()) {
+            (true, _) => "",
             (_, true) => "; the rest is congestion, or latency of hops that nothing hides",
             (_, false) => "; the rest is congestion, or latency that nothing hides",
         };
@@ -104,11 +115,12 @@ impl Bounds {
         ])
     }
 
-    /// The bounds of a completed program that sent `messages` messages. `crossings` is the number of packets by router
-    /// and port, where it is counted.
+    /// The bounds of a program that was complete at `completion` \[cycles\] and sent `messages` messages. `crossings`
+    /// is the number of packets by router and port, where it is counted.
     pub(super) fn of(
         experiment: &Experiment,
         driven: &dyn Driven,
+        completion: u64,
         messages: u64,
         crossings: &[u64],
         stop: &AtomicBool,
@@ -121,13 +133,15 @@ impl Bounds {
                 let reason = "the program takes that long over a network that delivers at once".into();
                 Bound { cycles, reason }
             });
-            bounds.sequence = sequence(experiment, stop)?.map(|cycles| {
-                let reason =
-                    "its messages follow one another: the program takes that long if each of them is alone in the \
-                              network"
-                        .into();
-                Bound { cycles, reason }
-            });
+            if bounds.binding().is_none_or(|(_, bound)| bound.share(completion) < ENOUGH) {
+                bounds.sequence = sequence(experiment, stop)?.map(|cycles| {
+                    let reason =
+                        "its messages follow one another: the program takes that long if each of them is alone in the \
+                                  network"
+                            .into();
+                    Bound { cycles, reason }
+                });
+            }
         }
         Ok(Some(bounds))
     }

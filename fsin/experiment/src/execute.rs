@@ -17,6 +17,7 @@ use trgen::trace::timeline::{CollectiveRecord, Span};
 use trgen::{Cycle, NodeId};
 
 use super::bounds::Bounds;
+use super::collective_links::{Confines, confines};
 use super::details::{MessageTime, message_times};
 use super::plan::RunPlan;
 use super::resolve::Experiment;
@@ -100,6 +101,8 @@ pub struct Finished {
     pub messages: Option<Vec<MessageTime>>,
     /// The collectives of the application, where it has some that are known as such.
     pub collectives: Vec<CollectiveRecord>,
+    /// What confines each of them.
+    pub confines: Vec<Confines>,
     /// What each rank did over time, if that was asked for.
     pub timeline: Vec<Span>,
 }
@@ -223,7 +226,9 @@ pub fn execute_over(
     let sent = trace.iter().flat_map(|trace| &trace.report.tasks);
     let sent = sent.map(|task| task.sent_point_to_point + task.sent_collective).sum();
     let bounds = match outcome.completion {
-        Some(_) if outcome.complete => Bounds::of(experiment, &*driver.driven, sent, &outcome.crossings, stop)?,
+        Some(completion) if outcome.complete => {
+            Bounds::of(experiment, &*driver.driven, completion.0, sent, &outcome.crossings, stop)?
+        }
         _ => None,
     };
     let offered = driver.driven.offered();
@@ -235,6 +240,8 @@ pub fn execute_over(
     let topology = experiment.topology().filter(|_| experiment.link_loads);
     let links = topology.map(|topology| link_packets(&**topology, &outcome.crossings));
     let collectives = driver.collectives_measured(experiment.pace.cycle);
+    let confines =
+        confines(experiment, &collectives, &driver.driven.places(), &outcome.crossings, outcome.measured_cycles());
     let mut timeline = driver.driven.timeline().to_vec();
     if !driver.known.is_empty() && !timeline.is_empty() {
         timeline.extend(collectives.iter().flat_map(CollectiveRecord::spans));
@@ -262,6 +269,7 @@ pub fn execute_over(
         details,
         messages,
         collectives,
+        confines,
         timeline,
     };
     add_warnings(experiment, &mut finished);

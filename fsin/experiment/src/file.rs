@@ -12,6 +12,7 @@ use trgen::phrase;
 use fsin_core::topology::{self, TOPOLOGIES};
 
 use super::booksim::{self, Meaning, Refusal};
+use super::foreign;
 use super::keys::{Kind, key, many_key};
 use super::settings::{Origin, Setting, Settings, SettingsError};
 
@@ -111,10 +112,13 @@ fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
         toml::from_str(&text).map_err(|error: toml::de::Error| {
             let span = error.span().unwrap_or(0..0);
             let what = format!("{} is not TOML: {}", path.display(), error.message());
-            let remedy = match text.get(span.clone()) {
+            let is_file = path != Path::new(NO_FILE) && path.extension().is_none_or(|extension| extension != "toml");
+            let taken_by = || if is_file { foreign::taken_by(path, &text) } else { None };
+            let remedy = match (taken_by(), text.get(span.clone())) {
+                (Some(remedy), _) => remedy,
                 // A word of digits only is rejected for its magnitude alone.
-                Some(word) if is_whole(word) => "use a smaller number".into(),
-                _ if path != Path::new(NO_FILE) && path.extension().is_none_or(|extension| extension != "toml") => {
+                (_, Some(word)) if is_whole(word) => "use a smaller number".into(),
+                _ if is_file => {
                     phrase!["an experiment is a TOML file; if this is a trace, use ", ["trace" => path.display()]]
                 }
                 _ => "write one `key = value` a line, words in quotes".into(),

@@ -6,10 +6,12 @@
 mod booksim;
 mod bounds;
 mod carried;
+mod collective_links;
 mod conflicts;
 mod details;
 mod execute;
 mod file;
+mod foreign;
 mod front;
 mod hosts;
 mod ideal;
@@ -33,6 +35,7 @@ mod workload;
 
 pub use bounds::{Bound, Bounds};
 pub use carried::{Carried, bare_texts, rename_manifest};
+pub use collective_links::Confines;
 pub use details::MessageTime;
 pub use execute::{
     Finished, JobFacts, Observers, TraceFacts, check, execute, execute_over, execute_watched, link_packets, network,

@@ -12,16 +12,18 @@
 //!
 //! With a rate, a message of n bytes arrives `delay` and n bytes at that rate later, and occupies its link for the
 //! bytes alone: the link of the sending node, or, as ideal links between all pairs, one of the pair. Messages wait for
-//! their link in the order of their injection. A message is sent when its link is free again, without a rate at once.
-//! Times are rounded down to whole ns.
+//! their link in the order of their injection; with `serial:N` a node has at most N messages on its links of pairs. A
+//! message is sent when its link is free again, without a rate at once. Times are rounded down to whole ns.
 //!
 //! Any other model that knows the arrival of a message at its injection is the same network with a [`Rule`].
 //!
-//! Decision: docs/decisions/0340-who-is-busy.md.
+//! Decisions: docs/decisions/0340-who-is-busy.md, docs/decisions/0474-turns-on-ideal-links.md.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
+use fsin_core::connections::Connections;
 use fsin_core::family::{
     Discipline, ForGuests, Key, Kind, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Units, Unloaded, Values,
 };
@@ -30,10 +32,11 @@ use fsin_core::stats::{Receipt, Recorder};
 use fsin_core::topology::Topology;
 use fsin_core::topology::switched::{Uses, parse_rate};
 use trgen::catalog::{Component, ErrorKind, SpecError};
+use trgen::hashing::Table;
 use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::recurrence::State;
-use trgen::{Cycle, Delivery, Geometry, Message, NodeId};
+use trgen::{Cycle, Delivery, Geometry, Message};
 
 /// Attributes of links that a model without links uses.
 pub(crate) const WITHOUT_LINKS: Uses = Uses { model: "a network without links", attributes: &[] };
@@ -54,6 +57,35 @@ pub struct Passage {
 
 /// The times of a message. Called for every message in the cycle of its injection, by order of sources.
 pub type Rule = Box<dyn FnMut(Cycle, &Message) -> Passage + Send>;
+
+/// A message under way.
+#[derive(Clone, Copy, Debug)]
+struct Underway {
+    delivery: Delivery,
+    /// Its number among all messages.
+    number: u64,
+    /// \[cycles\] From injection to arrival.
+    latency: u64,
+    /// When it has left its node.
+    left: Cycle,
+}
+
+impl Underway {
+    /// So many cycles are skipped.
+    fn pass(&mut self, cycles: u64) {
+        self.left += cycles;
+        self.delivery.offered += cycles;
+        self.delivery.delivered += cycles;
+    }
+
+    /// The order of arrivals.
+    const fn key(&self) -> (Cycle, u64) {
+        (self.delivery.delivered, self.number)
+    }
+}
+
+/// Places by which a message is put forward in a list of those under way.
+const FORWARD: usize = 64;
 
 /// \[cycles\] From injection to arrival.
 enum Delay {
@@ -77,9 +109,12 @@ pub struct ConstantDelay<'a> {
     leaving: BTreeMap<(Cycle, u64), Message>,
     /// Number of messages that have been `leaving` so far.
     left: u64,
-    /// Messages under way with their delays and the cycles in which they leave their nodes, in the order of their
-    /// arrivals.
-    underway: VecDeque<(Delivery, u64, Cycle)>,
+    /// Messages under way, in the order of their arrivals.
+    underway: VecDeque<Underway>,
+    /// Others under way, that arrive before many of these, by the end of their ways and their numbers.
+    early: BTreeMap<(Cycle, u64), Underway>,
+    /// Number of messages that have been put on their way.
+    started: u64,
     /// \[packets\] Accepted packets whose delivery has not been reported yet.
     in_flight: u64,
     /// By node: the number of its packets that have arrived.
@@ -113,6 +148,8 @@ impl<'a> ConstantDelay<'a> {
             leaving: BTreeMap::new(),
             left: 0,
             underway: VecDeque::new(),
+            early: BTreeMap::new(),
+            started: 0,
             in_flight: 0,
             sequences: vec![0; nodes],
             recorder: Recorder::new(nodes),
@@ -161,13 +198,33 @@ impl<'a> ConstantDelay<'a> {
                 self.leaving.insert((left, self.left), message);
                 self.left += 1;
             }
+            let number = self.started;
+            self.started += 1;
+            let one = Underway { delivery: Delivery { message, offered, delivered }, number, latency: delay, left };
             // Constant delays are in order already.
-            let at = match self.underway.back().is_some_and(|(last, ..)| last.delivered > delivered) {
-                true => self.underway.partition_point(|(other, ..)| other.delivered <= delivered),
-                false => self.underway.len(),
-            };
-            self.underway.insert(at, (Delivery { message, offered, delivered }, delay, left));
+            let after =
+                self.underway.iter().rev().take(FORWARD + 1).take_while(|other| other.key() > one.key()).count();
+            if after > FORWARD {
+                self.early.insert(one.key(), one);
+            } else {
+                self.underway.insert(self.underway.len() - after, one);
+            }
         }
+    }
+
+    /// The message under way that arrives first.
+    fn first(&self) -> Option<&Underway> {
+        let early = self.early.first_key_value().map(|(_, one)| one);
+        self.underway.front().into_iter().chain(early).min_by_key(|one| one.key())
+    }
+
+    /// Takes the message that arrives first, if `is_due` says so.
+    fn take_first(&mut self, is_due: impl Fn(&Underway) -> bool) -> Option<Underway> {
+        let first = *self.first().filter(|first| is_due(first))?;
+        if self.early.remove(&first.key()).is_none() {
+            self.underway.pop_front();
+        }
+        Some(first)
     }
 
     /// Reports the messages of earlier cycles that leave their nodes in this one.
@@ -181,8 +238,8 @@ impl<'a> ConstantDelay<'a> {
     /// Reports the messages that arrive in this cycle; if deliveries are announced, those that have left their nodes.
     fn arrive(&mut self, notices: &mut Notices) {
         let (now, announces) = (self.clock, self.announces);
-        while let Some((delivery, latency, _)) =
-            self.underway.pop_front_if(|(next, _, left)| next.delivered <= now || (announces && *left <= now))
+        while let Some(Underway { delivery, latency, .. }) =
+            self.take_first(|next| next.delivery.delivered <= now || (announces && next.left <= now))
         {
             let Message { source, destination, .. } = delivery.message;
             let packets = self.packets(&delivery.message);
@@ -221,8 +278,7 @@ impl Network for ConstantDelay<'_> {
     fn advance(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         notices.clear();
         if self.taken.is_empty() {
-            let arrival =
-                self.underway.front().map(|(next, _, left)| if self.announces { *left } else { next.delivered });
+            let arrival = self.first().map(|next| if self.announces { next.left } else { next.delivery.delivered });
             let departure = self.leaving.first_key_value().map(|(&(cycle, _), _)| cycle);
             match arrival.into_iter().chain(departure).min().filter(|first| *first < until) {
                 Some(first) => self.clock = self.clock.max(first),
@@ -249,8 +305,9 @@ impl Network for ConstantDelay<'_> {
         if !matches!(self.delay, Delay::Constant(_)) || self.announces || !self.taken.is_empty() {
             return false;
         }
+        // Constant delays leave nothing in another order.
         into.put(self.underway.len() as u64);
-        for (Delivery { message, offered, delivered }, latency, _) in &self.underway {
+        for Underway { delivery: Delivery { message, offered, delivered }, latency, .. } in &self.underway {
             let &Message { id, source, destination, bytes, class } = message;
             into.put_message(id);
             into.put_time(*offered);
@@ -264,11 +321,16 @@ impl Network for ConstantDelay<'_> {
 
     fn pass_periods(&mut self, cycles: u64, packets: &[u64]) {
         self.clock += cycles;
-        for (delivery, _, left) in &mut self.underway {
-            *left += cycles;
-            delivery.offered += cycles;
-            delivery.delivered += cycles;
+        let early = std::mem::take(&mut self.early).into_values();
+        for one in self.underway.iter_mut() {
+            one.pass(cycles);
         }
+        self.early = early
+            .map(|mut one| {
+                one.pass(cycles);
+                (one.key(), one)
+            })
+            .collect();
         for (sequence, more) in self.sequences.iter_mut().zip(packets) {
             *sequence += more;
         }
@@ -339,7 +401,7 @@ pub static CONSTANT_DELAY: ModelFamily = ModelFamily {
     },
     aliases: &["switch"],
     keys: KEYS,
-    shared: &["topology", "packet", "phit-bytes"],
+    shared: &["topology", "packet", "phit-bytes", "interface"],
     defaults: &[],
     short: &[],
     load_unit: PHITS_PER_NODE_CYCLE,
@@ -368,7 +430,7 @@ pub static CONSTANT_DELAY: ModelFamily = ModelFamily {
                 let phit = f64::from(spec.units.phit_bytes) * 8.0;
                 spec.units.capacity = rate as f64 * 1e-9 / phit;
             }
-            spec.rate = Some(IdealLinks { rate, links });
+            spec.rate = Some(IdealLinks { rate, links, connections: connections(values, links)? });
         }
         Ok(Arc::new(spec))
     },
@@ -424,6 +486,61 @@ struct IdealLinks {
     /// \[b/s\] Rate of a link.
     rate: u64,
     links: Links,
+    /// How many messages of a node are on links of pairs.
+    connections: Connections,
+}
+
+/// Messages of a node on its links.
+#[derive(Default)]
+struct OnLinks {
+    /// \[cycles\] When the last one had its turn.
+    last: u64,
+    /// \[cycles\] When each has left its link.
+    ends: BinaryHeap<Reverse<u64>>,
+}
+
+impl OnLinks {
+    /// \[cycles\] The turn of the next message at `now`, if at most `most` are on links at a time.
+    fn turn(&mut self, now: u64, most: u32) -> u64 {
+        self.last = self.last.max(now);
+        while let Some(&Reverse(end)) = self.ends.peek() {
+            if end > self.last && self.ends.len() < most as usize {
+                break;
+            }
+            self.last = self.last.max(end);
+            self.ends.pop();
+        }
+        self.last
+    }
+}
+
+/// Which messages of a node are on its links at a time.
+fn connections(values: &dyn Values, links: Links) -> Result<Connections, SpecError> {
+    let (usual, other) = match links {
+        Links::OfNodes => (Connections::Serial(1), "node"),
+        Links::OfPairs => (Connections::PerDestination, "pair"),
+    };
+    if !values.is_set("interface") {
+        return Ok(usual);
+    }
+    let given: Connections = values.parsed("interface")?;
+    match (links, given) {
+        (_, given) if given == usual => Ok(given),
+        (Links::OfPairs, Connections::Serial(_)) => Ok(given),
+        _ => {
+            let what = phrase![
+                ["interface" => given],
+                " with ",
+                ["links" => other],
+                ", where a link carries one message at a time"
+            ];
+            let remedy = match links {
+                Links::OfNodes => phrase!["use ", ["interface" => "serial"], ", or ", ["links" => "pair"]],
+                Links::OfPairs => phrase!["use per-destination, serial or serial:N"],
+            };
+            Err(SpecError::new(ErrorKind::Unsupported, what, remedy).of("interface"))
+        }
+    }
 }
 
 impl IdealLinks {
@@ -435,16 +552,25 @@ impl IdealLinks {
     /// The times of each message, by the times at which links are free.
     fn rule(self, delay: u64) -> Rule {
         // \[cycles\] The cycle from which on each link is free, counted from the first.
-        let mut free: HashMap<(NodeId, NodeId), u64> = HashMap::new();
+        let mut free: Table<u64, u64> = Table::default();
+        let mut nodes: Table<u32, OnLinks> = Table::default();
         Box::new(move |now, message| {
+            let (source, destination) = (message.source.0, message.destination.0);
             let link = match self.links {
-                Links::OfNodes => (message.source, message.source),
-                Links::OfPairs => (message.source, message.destination),
+                Links::OfNodes => source.into(),
+                Links::OfPairs => u64::from(source) << 32 | u64::from(destination),
             };
-            let time = self.time(message.bytes);
+            let time = self.time(message.bytes) / CYCLE_PS;
             let free = free.entry(link).or_default();
-            let begin = now.0.max(*free);
-            *free = begin.saturating_add(time / CYCLE_PS);
+            let most = match (self.links, self.connections) {
+                (Links::OfPairs, Connections::Serial(most)) if source != destination => Some(most),
+                _ => None,
+            };
+            let turn = most.map(|most| nodes.entry(source).or_default().turn(now.0, most));
+            *free = turn.unwrap_or(now.0).max(*free).saturating_add(time);
+            if most.is_some() {
+                nodes.entry(source).or_default().ends.push(Reverse(*free));
+            }
             let leaves = *free - now.0;
             Passage { leaves, arrives: leaves.saturating_add(delay) }
         })
@@ -524,7 +650,15 @@ impl NetworkSpec for Delayed {
     }
 
     fn unused(&self) -> Vec<(&'static str, Phrase)> {
-        vec![("source", "in a network that takes every message at once".into())]
+        let mut unused = vec![("source", "in a network that takes every message at once".into())];
+        if self.rate.is_none() {
+            unused.push(("interface", phrase!["without a ", ["rate"]]));
+        }
+        unused
+    }
+
+    fn settled(&self) -> Vec<(&'static str, String)> {
+        self.rate.iter().map(|links| ("interface", links.connections.to_string())).collect()
     }
 
     fn units(&self) -> Units {

@@ -10,6 +10,7 @@ use fsin_experiment::sweep::Collected;
 
 #[cfg(feature = "plots")]
 mod activity;
+mod grouped;
 #[cfg(feature = "plots")]
 mod legible;
 mod letters;
@@ -28,7 +29,7 @@ pub use activity::{activity_csv, activity_svg};
 #[cfg(feature = "plots")]
 pub use legible::{Illegible, illegible};
 pub use links::link_pictures;
-pub use page::{Baseline, ProgramRun, Subject, joint_page, page, program_page};
+pub use page::{Baseline, Passage, ProgramRun, Subject, joint_page, page, program_page};
 #[cfg(feature = "plots")]
 pub use plot::{ConvertError, Graphic};
 pub use plot::{Picture, Range, Scale, Style, by_size, pictures, transients};

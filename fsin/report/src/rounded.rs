@@ -24,6 +24,12 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// A share as a percentage without a sign.
+#[must_use]
+pub(crate) fn share(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
 /// A figure with its interval, such as `30.2 ± 1.3`.
 #[must_use]
 pub fn with_interval(value: f64, ci95: Option<f64>) -> String {

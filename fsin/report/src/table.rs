@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
+use super::grouped::alike;
 use fsin_core::words::counted;
 use fsin_experiment::result::{
     CollectiveTimes, Device, Figure, Figure as F, JobRow, ModelFigure, NodeRow, Number, PortRow, RunResult,
@@ -113,7 +114,7 @@ pub(super) fn write(result: &RunResult, out: &mut dyn Write) -> io::Result<()> {
 /// Most lines of collectives.
 const MAX_COLLECTIVES: usize = 20;
 
-/// A line for each of the first collectives.
+/// A line for each of the first collectives, or of those that are alike.
 fn collectives(rows: &[CollectiveTimes], out: &mut dyn Write) -> io::Result<()> {
     if rows.is_empty() {
         return Ok(());
@@ -131,24 +132,33 @@ fn collectives(rows: &[CollectiveTimes], out: &mut dyn Write) -> io::Result<()> 
         Some(Number::Whole(time)) => time.to_string(),
         Some(Number::Real(time)) => format!("{time:.3}"),
     };
+    let number = |ns: f64| if ns.fract() == 0.0 { Number::Whole(ns as u64) } else { Number::Real(ns) };
     let bandwidth = |rate: Option<f64>| rate.map_or("-".to_owned(), |rate| format!("{rate:.6}"));
-    for row in rows.iter().take(MAX_COLLECTIVES) {
-        let calls = if row.calls == 1 { String::new() } else { format!(", {} times", row.calls) };
+    // One row for all that are alike; of too many, those of several groups are alike too.
+    let mut all = alike(rows, true);
+    if all.len() > MAX_COLLECTIVES {
+        all = alike(rows, false);
+    }
+    for one in all.iter().take(MAX_COLLECTIVES) {
+        let row = one.first;
+        let calls = if one.calls == 1 { String::new() } else { format!(", {} times", one.calls) };
         let name = format!("{}, {}{calls}", row.kind, row.algorithm);
+        let groups = format!("{} groups", one.groups);
+        let is_ended = one.unended == 0;
         let cells = line([
             &name,
-            row.group.as_deref().unwrap_or("all"),
+            if one.groups > 1 { &groups } else { row.group.as_deref().unwrap_or("all") },
             &row.ranks.to_string(),
             &row.bytes.to_string(),
             &time(row.first_begin_ns),
-            &time(row.end_ns),
-            &time(row.time_max_ns),
-            &bandwidth(row.algorithm_bandwidth_gb_per_s),
-            &bandwidth(row.bus_bandwidth_gb_per_s),
+            &time(one.end.map(number).filter(|_| is_ended)),
+            &time(one.most.map(number).filter(|_| is_ended)),
+            &bandwidth(one.algorithm_bandwidth()),
+            &bandwidth(one.bus_bandwidth()),
         ]);
         writeln!(out, "{cells}")?;
     }
-    match rows.len().saturating_sub(MAX_COLLECTIVES) {
+    match all.len().saturating_sub(MAX_COLLECTIVES) {
         0 => Ok(()),
         more => {
             writeln!(out, "and {} in JSON (`collectives`)", counted(more as u64, "more collective", "more collectives"))

@@ -60,6 +60,7 @@ const COMMANDS: &[Named] = &[
     ("report", many::report),
     ("compare", many::compare),
     ("rerun", many::rerun),
+    ("pack", many::pack_command),
     ("schema", many::schema),
     ("generate", many::generate),
     #[cfg(feature = "live")]

@@ -138,6 +138,7 @@ pub(crate) fn main(registry: Registry) -> Exit {
         Some(("report", matches)) => many::page::report(matches),
         Some(("compare", matches)) => many::compare::compare(matches),
         Some(("rerun", matches)) => run::rerun::rerun(matches),
+        Some(("pack", matches)) => many::pack::pack(matches),
         Some(("schema", matches)) => describe::schema::schema(matches),
         Some(("generate", matches)) => describe::generate::generate(matches),
         Some(("explain", matches)) => describe::explain(matches),

@@ -30,13 +30,23 @@ const OF_RANKS: &[&str] = &[
     "FSIN_MPI_RENDEZVOUS",
     "FSIN_MPI_SIZE",
     "FSIN_MPI_SYNC",
+    "FSIN_MPI_THREAD_LIMIT",
     "FSIN_MPI_TIMELINE",
     "FSIN_MPI_TOKEN",
 ];
 
 /// Variables of the project's tests and of its build.
-const OF_TESTS: &[&str] =
-    &["FSIN_CASES_SEED", "FSIN_FIGURES", "FSIN_MACHINES", "FSIN_SHARED", "FSIN_SKIPPED", "FSIN_TARGET"];
+const OF_TESTS: &[&str] = &[
+    "FSIN_CASES_SEED",
+    "FSIN_FIGURES",
+    "FSIN_MACHINES",
+    "FSIN_OUTSIDER",
+    "FSIN_OUTSIDER_REFUSED",
+    "FSIN_OUTSIDER_SEED",
+    "FSIN_SHARED",
+    "FSIN_SKIPPED",
+    "FSIN_TARGET",
+];
 
 /// Every variable.
 fn known() -> Vec<String> {

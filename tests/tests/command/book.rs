@@ -36,6 +36,15 @@ fn the_reference_is_what_the_command_says() {
 }
 
 #[test]
+fn the_names_of_the_python_package_are_those_of_the_tables() {
+    const FILE: &str = "adapters/python/python/fsin/_named.py";
+    let output = run(&workspace(), "generate python");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let same = fs::read(workspace().join(FILE)).is_ok_and(|kept| kept == output.stdout);
+    assert!(same, "{FILE} is not current: fsin generate python > {FILE}");
+}
+
+#[test]
 fn links_and_pictures_of_the_book_exist() {
     let all = pages(&book());
     let summary = fs::read_to_string(book().join("SUMMARY.md")).unwrap();

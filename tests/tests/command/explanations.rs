@@ -108,8 +108,9 @@ fn l3_messages_that_follow_one_another_are_no_congestion() {
     ] {
         let found = json(folder, &format!("run {line}"));
         let completion = found["completion_cycles"].as_u64().unwrap() as f64;
-        let sequence = found["completion_bounds_cycles"]["sequence"].as_u64().unwrap() as f64;
-        assert!(sequence <= completion && sequence > share * completion, "{line}: {sequence} of {completion}");
+        // Where what a node sends takes that long, the sequence of its messages is not looked for.
+        let bound = found["completion_bound_cycles"].as_u64().unwrap() as f64;
+        assert!(bound <= completion && bound > share * completion, "{line}: {bound} of {completion}");
         let notes = said(&found, "notes").join("\n");
         assert!(!notes.contains("congestion"), "{line}: {notes}");
     }

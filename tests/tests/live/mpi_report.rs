@@ -1,4 +1,5 @@
-//! What a live program leaves beside its output: placement, loads of links, bounds, timeline, and the page with all of them.
+//! What a live program leaves beside its output: placement, loads of links, bounds, timeline, and the page with all of
+//! them.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -111,4 +112,70 @@ fn a_page_is_never_written_over() {
     let output = program.run("-n 2 --topology torus:2x2 --report page.html", "");
     assert_eq!(output.status.code(), Some(2), "{}", said(&output).1);
     assert_eq!(fs::read_to_string(program.folder().join("page.html")).unwrap(), "mine");
+}
+
+/// The cells of the row of a page's table whose first cell is this text.
+fn cells(page: &str, first: &str) -> Vec<String> {
+    let row = page
+        .split("<tr")
+        .find(|row| row.contains(&format!(">{first}</td>")))
+        .unwrap_or_else(|| panic!("no row {first}"));
+    let cells = row.split("<td").skip(1).filter_map(|cell| cell.split_once('>')?.1.split("</td>").next());
+    cells.map(str::to_owned).collect()
+}
+
+/// The critical path of CG on 16 ranks, from the begin to the end of the rank that ends last.
+#[test]
+fn the_critical_path_sums_to_the_time_of_the_last_rank_to_the_picosecond() {
+    let Some(program) = program("cg.c") else { return };
+    for network in [
+        "--topology torus:4x4",
+        "--network flow --topology fattree:4,2",
+        "--network constant-delay:delay=3us --nodes 16",
+    ] {
+        let flags = format!("-n 16 {network} --compute fixed:1us -q --report page.html");
+        let (_, result) = run(&program, &flags, "");
+        let page = fs::read_to_string(program.folder().join("page.html")).unwrap();
+        let number = |value: &Value| value.as_u64().unwrap_or_else(|| panic!("{value}"));
+        let last = result["ranks"].as_array().unwrap().iter().map(|rank| number(&rank["time_ps"])).max().unwrap();
+        let whole = cells(&page, "the whole path");
+        assert_eq!(whole[2].parse::<u64>().unwrap(), last, "{network}");
+        assert_eq!(whole[3], "100.0 %");
+        // The parts of the path follow one another from 0 on.
+        let parts = page.split("in order</summary>").nth(1).unwrap().split("</details>").next().unwrap();
+        let mut until = 0;
+        let mut messages = 0;
+        for row in parts.split("<tr").skip(2) {
+            let cells: Vec<&str> =
+                row.split("<td").skip(1).filter_map(|cell| cell.split_once('>')?.1.split("</td>").next()).collect();
+            let [what, begin, end] = cells[..] else { panic!("{row}") };
+            assert_eq!(begin.parse::<u64>().unwrap(), until, "{what}");
+            until = end.parse().unwrap();
+            messages += usize::from(what.starts_with("message from"));
+        }
+        assert!(messages > 12, "each step of CG waits for messages: {messages}");
+        // Time by call, and the sizes of all messages.
+        assert!(page.contains("<section id=\"calls\"") && page.contains("<section id=\"sizes\""));
+        let sizes = page.split("<section id=\"sizes\"").nth(1).unwrap().split("</section>").next().unwrap();
+        let counts = sizes
+            .split("<tr")
+            .skip(2)
+            .filter_map(|row| row.split("<td").nth(2)?.split_once('>')?.1.split("</td>").next());
+        let counted: u64 = counts.map(|count| count.replace('\u{2009}', "").parse::<u64>().unwrap()).sum();
+        assert_eq!(counted, number(&result["messages"]), "{network}");
+    }
+}
+
+/// Two ranks that answer each other: the path is their messages, each of which takes what the network takes.
+#[test]
+fn the_critical_path_of_a_ping_pong_is_its_messages() {
+    let Some(program) = program("pingpong.c") else { return };
+    let (_, _) = run(&program, "-n 2 --network constant-delay:delay=5us --nodes 2 -q --report page.html", "32 10");
+    let page = fs::read_to_string(program.folder().join("page.html")).unwrap();
+    let there = page.split("<tr").filter(|row| row.contains(">message from rank 0 to rank 1")).count();
+    assert!(there > 0, "{page}");
+    let critical = page.split("<section id=\"critical\"").nth(1).unwrap().split("</section>").next().unwrap();
+    let parts = critical.split("in order</summary>").nth(1).unwrap();
+    let of = |from: &str| parts.matches(&format!(">message from {from}")).count();
+    assert!(of("rank 0 to rank 1") >= 10 && of("rank 1 to rank 0") >= 10, "{critical}");
 }

@@ -9,7 +9,7 @@
 use std::borrow::Borrow;
 use std::collections::{BTreeSet, VecDeque};
 
-use super::hashing::Table;
+use crate::hashing::Table;
 use super::program::{Receive, Request, Tag, TagFilter};
 use crate::units::TaskId;
 

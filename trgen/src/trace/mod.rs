@@ -9,7 +9,6 @@ pub mod flow;
 #[cfg(feature = "formats")]
 pub mod formats;
 pub mod goal;
-mod hashing;
 pub mod jobs;
 pub mod kernels;
 pub mod kind;

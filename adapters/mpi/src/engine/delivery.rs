@@ -61,6 +61,10 @@ pub(crate) fn transmit(world: &mut World, message: Outgoing, data: Letter, owner
         arrive(world, Message { kind, source: to, tag, context, note, data, time, sequence, order });
         return true;
     }
+    let now = world.now();
+    if let Some(spans) = &mut world.spans {
+        spans.sent(to, sequence, now, bytes);
+    }
     let is_long = data.data().len() >= LONG;
     let stored = if is_long { store(world, data.data()) } else { None };
     let payload = data.seal(kind, (context, tag), sequence, note, stored);

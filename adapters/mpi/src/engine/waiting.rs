@@ -44,6 +44,9 @@ fn process(world: &mut World, event: Event) -> Option<usize> {
                 world.end(&format!("rank {} has sent a message without an envelope", arrival.source), 1)
             };
             let source = message.source;
+            if let Some(spans) = &mut world.spans {
+                spans.arrived(source, message.sequence, message.time);
+            }
             world.mail.frontier = world.mail.frontier.max(message.order);
             arrive(world, message);
             Some(source)

@@ -18,6 +18,8 @@ from fsin._generator import Batch, Generator
 from fsin._picture import Picture, Pictures
 from fsin._catalogue import Component, explain, figures, keys, list
 from fsin._run import Result, run
+from fsin._folders import compare, read, report, rerun, resume
+from fsin._programs import Trace, mpirun, trace
 from fsin._saturation import Saturations, saturation
 from fsin._sweep import Sweep, plot, sweep
 from fsin._topology import Topology, topology
@@ -41,14 +43,22 @@ __all__ = [
     "Saturations",
     "Sweep",
     "Topology",
+    "Trace",
     "__version__",
+    "compare",
     "explain",
     "figures",
     "keys",
     "list",
+    "mpirun",
     "plot",
+    "read",
+    "report",
+    "rerun",
+    "resume",
     "run",
     "saturation",
     "sweep",
     "topology",
+    "trace",
 ]

@@ -13,7 +13,14 @@ from fsin._record import Record
 
 
 class Component(Record):
-    """A component: ``family``, ``name``, ``about``, ``parameters``, ``source``, and what else its family has."""
+    """A component: ``family``, ``name``, ``about``, ``parameters``, ``source``, and by key what else its family has."""
+
+    family: str
+    name: str
+    about: str
+    also_called: builtins.list[str]
+    parameters: builtins.list[dict[str, Any]]
+    source: str
 
     def __repr__(self) -> str:
         lines = [f"{self['name']}  ({self['family']})", f"  {self['about']}"]

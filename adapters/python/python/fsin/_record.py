@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 
 class Record:
-    """Figures by name, as attributes and as a dictionary. A figure that cannot be computed is ``None``."""
+    """Figures by name, as attributes and as a dictionary. A figure that cannot be computed is ``None``.
+
+    Each kind of record declares its figures: a type checker refuses any other name.
+    """
 
     def __init__(self, values: dict[str, Any]) -> None:
         self._values = values
 
-    def __getattr__(self, name: str) -> Any:
-        # Copies and pickles ask before there are values.
-        values: dict[str, Any] = self.__dict__.get("_values", {})
-        if name in values:
-            return values[name]
-        raise AttributeError(f"{type(self).__name__} has no figure {name!r}; dir() lists those that it has")
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            # Copies and pickles ask before there are values.
+            values: dict[str, Any] = self.__dict__.get("_values", {})
+            if name in values:
+                return values[name]
+            raise AttributeError(f"{type(self).__name__} has no figure {name!r}{self._remedy(name, values)}")
+
+    def _remedy(self, name: str, values: dict[str, Any]) -> str:
+        """What to do about the name of a figure that is not there."""
+        near = get_close_matches(name, values, 1)
+        return f": did you mean {near[0]!r}?" if near else "; dir() lists those that it has"
 
     def __getitem__(self, name: str) -> Any:
         return self._values[name]

@@ -6,8 +6,9 @@ import re
 import shutil
 import tempfile
 import weakref
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable, Optional
 
 from fsin._error import Error
 
@@ -27,6 +28,19 @@ class Routes:
         self.path = Path(folder) / "routes.csv"
         rows = (",".join(row) for row in zip(*cells))
         self.path.write_text("\n".join([",".join(names), *rows, ""]), encoding="utf-8")
+
+
+def of_function(function: Callable[[int, int], Optional[Sequence[int]]], nodes: int) -> dict[str, list[Any]]:
+    """The columns of a function that gives the nodes of a route, its source first and its destination last. ``None`` for a
+    pair that sends nothing."""
+    columns: dict[str, list[Any]] = {"source": [], "destination": [], "path": []}
+    for source in range(nodes):
+        for destination in range(nodes):
+            path = None if source == destination else function(source, destination)
+            if path is not None:
+                for name, cell in zip(columns, (source, destination, [*path])):
+                    columns[name].append(cell)
+    return columns
 
 
 def reworded(error: Error, kept: list[object]) -> Error:

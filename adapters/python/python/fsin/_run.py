@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional
 
 from fsin import _fsin
 from fsin._error import Error, RunFailed
 from fsin._generator import Generator
+from fsin._named import Figures, RunKeys
 from fsin._picture import Picture
 from fsin._record import Record
 from fsin._timeline import svg
-from fsin._words import arguments, file_of, reading
+from fsin._words import arguments, file_of, listed, reading
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _UNITS = {name: unit for name, unit, _ in _fsin.figures()}
 
 
-class Result(Record):
+class Result(Record, Figures):
     """The result of a run: an attribute for each figure, such as ``latency_mean_cycles``; ``fsin.figures()`` says what
     they mean.
 
@@ -33,6 +37,11 @@ class Result(Record):
     def _rows(self) -> list[tuple[str, Any, str]]:
         return [(name, value, _UNITS.get(name, "")) for name, value, _ in super()._rows()]
 
+    def _remedy(self, name: str, values: dict[str, Any]) -> str:
+        if name in _UNITS:
+            return ", since this kind of run does not measure it: `in` tells whether a result has a figure"
+        return super()._remedy(name, values)
+
     def timeline_picture(self) -> Picture:
         """What each rank did over time, of a run with ``timeline=True``: a lane for each rank."""
         if self.timeline is None:
@@ -44,13 +53,14 @@ class Result(Record):
         return super()._repr_html_() + drawn
 
 
+@listed(RunKeys)
 def run(
     experiment: Optional[os.PathLike[str] | str] = None,
     /,
     *,
     generator: Optional[Generator] = None,
     timeline: bool = False,
-    **keys: Any,
+    **keys: Unpack[RunKeys],
 ) -> Result:
     """Runs one experiment.
 

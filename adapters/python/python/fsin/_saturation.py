@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from fsin import _fsin
 from fsin._error import Error
+from fsin._named import ManyKeys
 from fsin._record import Record, html_table
-from fsin._words import arguments, file_of, jobs_of, reading, teller
+from fsin._words import arguments, file_of, jobs_of, listed, reading, teller
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class Saturations(Record):
@@ -19,6 +23,13 @@ class Saturations(Record):
     ``load`` is the saturation load of a single search, in the unit of its network; ``None`` if no load saturates.
     ``rows`` are the settings and loads of every search.
     """
+
+    schema: int
+    version: str
+    complete: bool
+    tolerance: float
+    highest_load: float
+    searches: list[dict[str, Any]]
 
     def __init__(self, values: dict[str, Any], rows: list[dict[str, Any]]) -> None:
         super().__init__(values)
@@ -40,13 +51,14 @@ class Saturations(Record):
         return html_table(head, [tuple(row.get(name) for name in head) for row in self.rows])
 
 
+@listed(ManyKeys)
 def saturation(
     experiment: Optional[os.PathLike[str] | str] = None,
     /,
     *,
     jobs: Optional[int] = None,
     progress: Union[bool, Callable[[int, int], object]] = False,
-    **keys: Any,
+    **keys: Unpack[ManyKeys],
 ) -> Saturations:
     """Finds the load at which the accepted load falls behind the offered one, by bisection.
 

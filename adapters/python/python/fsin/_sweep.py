@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from fsin import _fsin
 from fsin._error import Error
+from fsin._named import ManyKeys
 from fsin._picture import Picture, Pictures
 from fsin._record import html_table
 from fsin._topology import Topology
-from fsin._words import Pattern, arguments, file_of, jobs_of, reading, teller
+from fsin._words import Pattern, arguments, file_of, jobs_of, listed, reading, teller
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class Sweep(dict[str, list[Any]]):
@@ -75,13 +79,14 @@ class Sweep(dict[str, list[Any]]):
         return html_table(*self._shown())
 
 
+@listed(ManyKeys)
 def sweep(
     experiment: Optional[os.PathLike[str] | str] = None,
     /,
     *,
     jobs: Optional[int] = None,
     progress: Union[bool, Callable[[int, int], object]] = False,
-    **keys: Any,
+    **keys: Unpack[ManyKeys],
 ) -> Sweep:
     """Runs every combination of values: ``fsin.sweep(topology="torus:8x8", load=[0.1, 0.2, 0.3], vcs=[2, 3])``.
 

@@ -10,7 +10,7 @@ import tempfile
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 from fsin import _fsin
 from fsin._error import Error
@@ -19,6 +19,22 @@ from fsin._record import Record
 
 class Topology(Record):
     """A topology: an attribute for each figure of ``fsin topology --format json``, such as ``diameter_hops``."""
+
+    schema: int
+    topology: str
+    ways: int
+    nodes: int
+    switches: int
+    links: int
+    degree_min: int
+    degree_max: int
+    diameter_hops: Union[int, Any]
+    distance_mean_hops: Union[float, Any]
+    pairs: Union[int, Any]
+    hops_all_pairs: Union[int, Any]
+    all_to_all_link_load_mean: Union[float, Any]
+    middle_links: Union[int, Any]
+    uniform_load_bound_phits_per_node_cycle: Union[float, Any]
 
     def __init__(self, spec: str, ways: Optional[int], network: Optional[str]) -> None:
         super().__init__(json.loads(_fsin.topology(spec, ways, network)))

@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Integral
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, TypeVar
 
 from fsin import _fsin
 from fsin._columns import Matrix, matrix
 from fsin._error import Error
-from fsin._routes import Routes, is_columns, reworded
+from fsin._routes import Routes, is_columns, of_function, reworded
 from fsin._topology import Topology, topology
 
 Arguments = list[tuple[str, list[str]]]
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def listed(keys: type) -> Callable[[Function], Function]:
+    """Lists these arguments in the signature of a function, for ``help`` and the completion of notebooks."""
+
+    def with_keys(function: Function) -> Function:
+        own = inspect.signature(function)
+        parameters = [one for one in own.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        for name, of in keys.__annotations__.items():
+            of = getattr(of, "__forward_arg__", of)
+            parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=of))
+        setattr(function, "__signature__", own.replace(parameters=parameters))
+        return function
+
+    return with_keys
 
 
 def word(name: str, value: Any, kept: list[object]) -> str:
@@ -79,6 +96,8 @@ def arguments(given: Mapping[str, Any], kept: list[object]) -> Arguments:
             continue
         if name == "traffic":
             value = matrix(value) or value
+        if name == "routes" and callable(value):
+            value = of_function(value, nodes_of(given))
         many = (
             isinstance(value, Iterable)
             and not isinstance(value, (str, bytes, Mapping, Topology, os.PathLike))
@@ -90,6 +109,14 @@ def arguments(given: Mapping[str, Any], kept: list[object]) -> Arguments:
             raise Error(f"{name} has no value", name, "give one, or leave it out")
         words.append((name, values))
     return words
+
+
+def nodes_of(given: Mapping[str, Any]) -> int:
+    """The number of nodes of the network that arguments describe."""
+    named: Any = given.get("topology") or "torus:8x8"
+    if not isinstance(named, (str, Topology, Mapping)) and not hasattr(named, "adjacency"):
+        raise Error("routes as a function need one topology", "routes", "give the columns of a file of routes")
+    return topology(named, ways=given.get("ways"), network=given.get("network")).nodes
 
 
 @contextmanager

@@ -492,6 +492,11 @@ pub trait NetworkSpec: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
+    /// True if the network [counts](Network::count_events) the flits through each router.
+    fn counts_events(&self) -> bool {
+        false
+    }
+
     /// Settings of the model that have no effect in this network, each with the reason as the end of a sentence: `with
     /// routing dor, which needs none`. Conditions on one other setting stand with the [`Key`].
     fn unused(&self) -> Vec<(&'static str, Phrase)> {

@@ -43,6 +43,24 @@ pub(super) static DOR: Row = Row {
     build: |build| Ok(Function::Grid(Grid::new(build, &Plan::direct(build.topology)))),
 };
 
+/// What BookSim calls `min_adapt` in a mesh.
+pub(super) static BOOKSIM_MIN_ADAPT: Row = Row {
+    component: Component {
+        name: "booksim-min-adapt",
+        about: "meshes: dimension order; a packet that is on channel 0 stays there, others take any channel. BookSim's min_adapt, \
+                which does not adapt",
+        parameters: &[],
+        source: "BookSim 2, Jiang et al., ISPASS 2013",
+    },
+    aliases: &[],
+    serves: Serves::Only(&["mesh"]),
+    policy: ChannelPolicy::Free,
+    why: "",
+    // The channel on which a packet is is known to models that have the lists of candidates.
+    choice: Choice::Any,
+    ..DOR
+};
+
 /// Minimal adaptive routing in a direct grid.
 pub(super) static ADAPTIVE: Row = Row {
     component: Component {

@@ -32,6 +32,7 @@ mod table;
 mod tree;
 mod turn;
 mod two_orders;
+mod two_phases;
 mod updown;
 
 pub use balance::{Balanced, balance};
@@ -59,6 +60,9 @@ pub static ROUTINGS: Table<Row> = Table::new(
         &turn::ODD_EVEN,
         &two_orders::MESH_DRAWN,
         &two_orders::MESH_ADAPTIVE,
+        &grid::BOOKSIM_MIN_ADAPT,
+        &two_phases::VALIANT,
+        &two_phases::ROMM,
         &tree::ADAPTIVE,
         &tree::MINIMAL,
         &tree::STATIC,
@@ -271,6 +275,12 @@ pub trait RoutingFunction: Debug + Send + Sync {
         at.phase
     }
 
+    /// True if a packet that is at the router of its destination leaves the network there, false if it passes.
+    #[inline(always)]
+    fn arrives(&self, _at: &Visit) -> bool {
+        true
+    }
+
     /// True if the phase of a packet may change after its first router, by [`hop`](Self::hop).
     #[inline]
     fn has_phases(&self) -> bool {
@@ -307,6 +317,8 @@ pub trait AnyFunction: Debug + Send + Sync {
     fn any_length(&self, at: &Visit, draw: &mut dyn Draw) -> u32;
     /// [`RoutingFunction::hop`].
     fn any_hop(&self, at: &Visit, next: usize, draw: &mut dyn Draw) -> Phase;
+    /// [`RoutingFunction::arrives`].
+    fn any_arrives(&self, at: &Visit) -> bool;
     /// [`RoutingFunction::has_phases`].
     fn any_has_phases(&self) -> bool;
     /// [`RoutingFunction::channels`].
@@ -338,6 +350,10 @@ impl<F: RoutingFunction> AnyFunction for F {
 
     fn any_hop(&self, at: &Visit, next: usize, mut draw: &mut dyn Draw) -> Phase {
         self.hop(at, next, &mut draw)
+    }
+
+    fn any_arrives(&self, at: &Visit) -> bool {
+        self.arrives(at)
     }
 
     fn any_has_phases(&self) -> bool {
@@ -380,6 +396,10 @@ impl RoutingFunction for Boxed {
 
     fn hop(&self, at: &Visit, next: usize, draw: &mut impl Draw) -> Phase {
         self.0.any_hop(at, next, draw)
+    }
+
+    fn arrives(&self, at: &Visit) -> bool {
+        self.0.any_arrives(at)
     }
 
     fn has_phases(&self) -> bool {

@@ -354,10 +354,10 @@ impl<N: Network> Walk<'_, '_, N> {
         let (network, function) = (self.routed.network, self.routed.function);
         let mut left = vec![State { router: first.here, phase: first.phase, held: None }];
         while let Some(state) = left.pop() {
-            if state.router == first.home || !self.states.insert(state) {
+            let at = Visit { here: state.router, phase: state.phase, ..*first };
+            if (state.router == first.home && function.arrives(&at)) || !self.states.insert(state) {
                 continue;
             }
-            let at = Visit { here: state.router, phase: state.phase, ..*first };
             self.hops.clear();
             function.hops(&at, script, |hop| self.hops.push(hop));
             for hop in &self.hops {

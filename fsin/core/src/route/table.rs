@@ -242,6 +242,11 @@ macro_rules! functions {
                 match self { $(Self::$variant(function) => function.hop(at, next, draw),)+ }
             }
 
+            #[inline(always)]
+            fn arrives(&self, at: &Visit) -> bool {
+                match self { $(Self::$variant(function) => function.arrives(at),)+ }
+            }
+
             #[inline]
             fn has_phases(&self) -> bool {
                 match self { $(Self::$variant(function) => function.has_phases(),)+ }
@@ -302,6 +307,10 @@ impl Name {
     pub const MINIMAL: Self = Self("minimal");
     /// Through a group or switch that is drawn.
     pub const VALIANT: Self = Self("valiant");
+    /// Dimension order, with channel 0 for packets that are on it.
+    pub const BOOKSIM_MIN_ADAPT: Self = Self("booksim-min-adapt");
+    /// Through a node on a shortest path that is drawn.
+    pub const ROMM: Self = Self("romm");
     /// Minimal or Valiant.
     pub const UGAL: Self = Self("ugal");
     /// Up*/down*.

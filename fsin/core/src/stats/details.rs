@@ -131,14 +131,19 @@ impl Details {
         }
     }
 
-    /// As [`received`](Self::received), for packets of equal latency of which none is kept.
-    pub(super) fn received_together(&mut self, packet: &Receipt, packets: u64) {
+    /// As [`received`](Self::received), for packets that arrive together. Their numbers follow that of `packet`.
+    pub(super) fn received_together(&mut self, now: Cycle, packet: &Receipt, packets: u64) {
         for share in self.shares(packet.source, packet.destination) {
             share.latency.record_many(packet.latency, packets);
             share.hops.record_many(packet.hops, packets);
         }
         if let Some(node) = self.nodes.get_mut(packet.destination.index()) {
             node.packets_received += packets;
+        }
+        if self.keep.packets {
+            let numbers = (0..packets).map(|index| packet.sequence.wrapping_add(index));
+            let arrival = |sequence| Arrival { at: now, packet: Receipt { sequence, ..*packet } };
+            self.arrivals.extend(numbers.map(arrival));
         }
     }
 

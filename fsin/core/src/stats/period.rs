@@ -16,24 +16,27 @@ pub(super) struct Period {
     most: usize,
 }
 
-/// What the digest takes of a packet.
+/// What the digest takes of a packet, or of the packets of a message that arrives whole.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Received {
     now: u64,
     source: u32,
     destination: u32,
     sequence: u64,
+    packets: u64,
 }
 
-/// What the digest adds for a packet: a hash, so that the sum is independent of the order of deliveries within a cycle.
+/// What the digest adds for a packet, or for several that arrive together, of which `sequence` is the first: a hash, so
+/// that the sum is independent of the order of deliveries within a cycle.
 #[inline(always)]
-pub(super) const fn digest_of(now: u64, source: u32, destination: u32, sequence: u64) -> u64 {
-    mix2(mix2(now, (source as u64) << 32 | destination as u64), sequence)
+pub(super) const fn digest_of(now: u64, source: u32, destination: u32, sequence: u64, packets: u64) -> u64 {
+    let first = mix2(mix2(now, (source as u64) << 32 | destination as u64), sequence);
+    if packets == 1 { first } else { mix2(first, packets) }
 }
 
 impl Period {
-    /// Keeps a packet for the digest.
-    pub(super) fn receive(&mut self, now: Cycle, receipt: &Receipt) {
+    /// Keeps a packet, or several that arrive together, for the digest.
+    pub(super) fn receive(&mut self, now: Cycle, receipt: &Receipt, packets: u64) {
         let Some(receipts) = &mut self.receipts else { return };
         if receipts.len() >= self.most {
             self.receipts = None;
@@ -44,6 +47,7 @@ impl Period {
             source: receipt.source.0,
             destination: receipt.destination.0,
             sequence: receipt.sequence,
+            packets,
         });
     }
 }
@@ -88,8 +92,8 @@ impl Recorder {
             for _ in 0..times {
                 received.now += cycles;
                 received.sequence += more;
-                let Received { now, source, destination, sequence } = *received;
-                sum = sum.wrapping_add(digest_of(now, source, destination, sequence));
+                let Received { now, source, destination, sequence, packets } = *received;
+                sum = sum.wrapping_add(digest_of(now, source, destination, sequence, packets));
             }
         }
         self.digest = self.digest.wrapping_add(sum);

@@ -2,14 +2,10 @@
 //!
 //! Decision: docs/decisions/0012-digest.md.
 
-use trgen::rng::mix2;
 use trgen::{Cycle, Delivery, Message, NodeId};
 
 use super::period::{Period, digest_of};
 use super::{Arrival, Details, Distribution, Keep, Moments};
-
-/// \[packets\] Packets of a message that arrives whole are recorded one by one up to this number.
-pub const ONE_BY_ONE: u64 = 1 << 20;
 
 /// \[phits\] Total by which packets were shorter than the longest packet. Always 0 in models whose packets all have the
 /// same length.
@@ -302,35 +298,34 @@ impl Recorder {
         self.window.latency.record(receipt.latency);
         self.window.hops.record(receipt.hops);
         self.received_by_source[receipt.source.index()] += 1;
-        let hash = digest_of(now.0, receipt.source.0, receipt.destination.0, receipt.sequence);
+        let hash = digest_of(now.0, receipt.source.0, receipt.destination.0, receipt.sequence, 1);
         self.digest = self.digest.wrapping_add(hash);
         if let Some(details) = &mut self.details {
             details.received(now, receipt);
         }
         if let Some(period) = &mut self.period {
-            period.receive(now, receipt);
+            period.receive(now, receipt, 1);
         }
     }
 
     /// Records that all packets of a message were ejected in cycle `now`, in a model that carries messages whole.
-    /// `receipt` is that of the first, and the others have the numbers that follow. Beyond [`ONE_BY_ONE`] packets the
-    /// message has one hash in the digest, so that the time that this takes has a bound.
+    /// `receipt` is that of the first, and the others have the numbers that follow. The message has one hash in the
+    /// digest, so that the time that this takes does not depend on its length, unless its packets are kept one by one.
+    ///
+    /// Decision: docs/decisions/0472-messages-that-arrive-whole.md.
     pub fn received_together(&mut self, now: Cycle, receipt: &Receipt, packets: u64) {
-        let each_counts = self.period.is_some() || self.details().is_some_and(|details| details.keep().packets);
-        if packets <= ONE_BY_ONE || each_counts {
-            let numbers = (0..packets).map(|index| receipt.sequence.wrapping_add(index));
-            numbers.for_each(|sequence| self.received(now, &Receipt { sequence, ..*receipt }));
-            return;
-        }
         let Receipt { source, destination, sequence, latency, hops } = *receipt;
         self.window.counts.received += packets;
         self.window.latency.record_many(latency, packets);
         self.window.hops.record_many(hops, packets);
         self.received_by_source[source.index()] += packets;
-        let pair = u64::from(source.0) << 32 | u64::from(destination.0);
-        self.digest = self.digest.wrapping_add(mix2(mix2(mix2(now.0, pair), sequence), packets));
+        let hash = digest_of(now.0, source.0, destination.0, sequence, packets);
+        self.digest = self.digest.wrapping_add(hash);
         if let Some(details) = &mut self.details {
-            details.received_together(receipt, packets);
+            details.received_together(now, receipt, packets);
+        }
+        if let Some(period) = &mut self.period {
+            period.receive(now, receipt, packets);
         }
     }
 

@@ -6,6 +6,7 @@ use trgen::trace::timeline::CollectiveRecord;
 
 use super::datum::Number;
 use super::of_details::quantile;
+use crate::collective_links::Confines;
 
 /// A collective of an application.
 #[derive(Clone, PartialEq, Default, Serialize, Deserialize, Debug, JsonSchema)]
@@ -23,7 +24,8 @@ pub struct CollectiveTimes {
     pub ranks: u64,
     /// \[calls\] From begin to end: the iterations of a kernel.
     pub calls: u64,
-    /// \[bytes\] Of a call: the vector of a rank; of allgather and gather the result, of scatter the vector of the root.
+    /// \[bytes\] Of a call: the vector of a rank; of allgather and gather the result, of scatter the vector of the
+    /// root.
     pub bytes: u64,
     /// \[ns\] When its first rank began.
     pub first_begin_ns: Option<Number>,
@@ -39,16 +41,39 @@ pub struct CollectiveTimes {
     pub time_p99_ns: Option<Number>,
     /// \[ns\] Greatest of these times.
     pub time_max_ns: Option<Number>,
+    /// Rank that began last, the first of several; null unless all began.
+    pub last_rank: Option<u64>,
     /// \[GB/s\] Bytes of all calls over the greatest of these times.
     pub algorithm_bandwidth_gb_per_s: Option<f64>,
-    /// \[GB/s\] The same times 2(n-1)/n for allreduce, (n-1)/n for allgather, reduce_scatter, alltoall, gather and scatter,
-    /// 1 for bcast and reduce: comparable with the rate of a link.
+    /// \[GB/s\] The same times 2(n-1)/n for allreduce, (n-1)/n for allgather, reduce_scatter, alltoall, gather and
+    /// scatter, 1 for bcast and reduce: comparable with the rate of a link.
     pub bus_bandwidth_gb_per_s: Option<f64>,
+    /// \[GB/s\] What the bus bandwidth cannot exceed: the mean rate at which its nodes send; null where ranks share a
+    /// node, and of networks without links.
+    pub bus_bandwidth_bound_gb_per_s: Option<f64>,
+    /// The link, by name, that carried most for its rate on the shortest paths between its nodes that carried anything;
+    /// null where packets of links were not counted.
+    pub fullest_link: Option<String>,
+    /// \[share\] Of the run, in which that link carried something.
+    pub fullest_link_load: Option<f64>,
 }
 
 /// \[ns\] A time in ps.
 pub(super) const fn ns(ps: u64) -> Number {
     Number::of_ratio(ps, 1000)
+}
+
+impl CollectiveTimes {
+    /// The figures of a collective, and what confined it.
+    pub(super) fn of(record: &CollectiveRecord, confines: &Confines) -> Self {
+        let (link, load) = confines.fullest.clone().unzip();
+        Self {
+            bus_bandwidth_bound_gb_per_s: confines.rate,
+            fullest_link: link,
+            fullest_link_load: load,
+            ..Self::from(record)
+        }
+    }
 }
 
 impl From<&CollectiveRecord> for CollectiveTimes {
@@ -60,6 +85,7 @@ impl From<&CollectiveRecord> for CollectiveTimes {
         let mut times: Vec<u64> = ends.iter().flatten().zip(begins()).map(|(end, begin)| end - begin).collect();
         times.sort_unstable();
         let sum: u64 = times.iter().sum();
+        let last = record.parts.iter().reduce(|last, part| if part.begin > last.begin { part } else { last });
         Self {
             kind: record.kind.name().to_owned(),
             algorithm: record.algorithm.to_owned(),
@@ -75,8 +101,10 @@ impl From<&CollectiveRecord> for CollectiveTimes {
             time_mean_ns: (!times.is_empty()).then(|| Number::of_ratio(sum, 1000 * times.len() as u64)),
             time_p99_ns: quantile(&times, 0.99).map(ns),
             time_max_ns: times.last().copied().map(ns),
+            last_rank: last.filter(|_| all_began).map(|part| part.rank.into()),
             algorithm_bandwidth_gb_per_s: record.algorithm_bandwidth(),
             bus_bandwidth_gb_per_s: record.bus_bandwidth(),
+            ..Self::default()
         }
     }
 }

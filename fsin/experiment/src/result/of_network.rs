@@ -6,7 +6,7 @@ use trgen::trace::replay::TaskReport;
 
 use super::datum::Number;
 use super::manifest::Manifest;
-use super::of_collectives::ns;
+use super::of_collectives::{CollectiveTimes, ns};
 use super::of_details::details;
 use super::of_jobs::jobs;
 use super::rows::{
@@ -95,7 +95,9 @@ pub fn of_network(
     if let Some(facts) = &finished.jobs {
         jobs(&mut result, facts, outcome);
     }
-    result.collectives = rows(&finished.collectives);
+    let confined = finished.collectives.iter().zip(&finished.confines);
+    let collectives: Vec<CollectiveTimes> = confined.map(|(record, by)| CollectiveTimes::of(record, by)).collect();
+    result.collectives = (!collectives.is_empty()).then_some(collectives);
     details(&mut result, experiment, finished);
     result.model_figures = rows(&finished.measures);
     result.ports = rows(&finished.ports);

@@ -189,7 +189,8 @@ pub struct CompletionBounds {
     pub links: Option<u64>,
     /// \[cycles\] The program over a network that delivers at once.
     pub critical_path: Option<u64>,
-    /// \[cycles\] The program over a network in which every message is alone.
+    /// \[cycles\] The program over a network in which every message is alone; only where no other bound is nine tenths
+    /// of the completion time.
     pub sequence: Option<u64>,
     /// \[cycles\] What the link that carried most carried; only where links are counted.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -27,7 +27,7 @@ use trgen::trace::jobs::JobMix;
 use trgen::trace::placement::Distance;
 use trgen::trace::replay::{Pace, ReplayReport, Rule};
 use trgen::trace::timeline::{CollectiveRecord, Part, Span};
-use trgen::{Cycle, Geometry, SourceError, TrGen};
+use trgen::{Cycle, Geometry, NodeId, SourceError, TrGen};
 
 use crate::conflicts::{SYNTHETIC, Times};
 use crate::resolve::Experiment;
@@ -211,6 +211,11 @@ pub trait Driven: fmt::Debug {
     /// What each rank did over time, as far as it was kept.
     fn timeline(&self) -> &[Span] {
         &[]
+    }
+
+    /// The node of each rank, where ranks stay where they are.
+    fn places(&self) -> Vec<NodeId> {
+        Vec::new()
     }
 
     /// The collectives so far, where the source knows them.

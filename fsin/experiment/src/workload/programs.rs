@@ -15,7 +15,7 @@ use trgen::trace::matrix::Matrix;
 use trgen::trace::placement::{self, Descent, Known};
 use trgen::trace::program::{Event, Program, Rounds};
 use trgen::trace::replay::{Replay, ReplayReport, Rule};
-use trgen::trace::timeline::Span;
+use trgen::trace::timeline::{CollectiveRecord, Span};
 use trgen::{Cycle, Geometry, NodeId, Picoseconds, SourceError, TrGen};
 
 use super::synthetic::misfit;
@@ -51,20 +51,24 @@ impl Driven for Replay {
     fn timeline(&self) -> &[Span] {
         self.timeline().spans()
     }
+
+    fn places(&self) -> Vec<NodeId> {
+        self.places()
+    }
 }
 
 /// An application, and background traffic of nodes without a task.
-impl Driven for Background<Replay> {
+impl<M: Driven + TrGen> Driven for Background<M> {
     fn source(&mut self) -> &mut dyn TrGen {
         self
     }
 
     fn report(&self) -> Option<(ReplayReport, bool)> {
-        Some((self.main().report(), true))
+        self.main().report()
     }
 
     fn flows(&self) -> Option<Vec<Flow>> {
-        Some(self.main().flows().collect())
+        self.main().flows()
     }
 
     fn has_background(&self) -> bool {
@@ -76,7 +80,15 @@ impl Driven for Background<Replay> {
     }
 
     fn timeline(&self) -> &[Span] {
-        self.main().timeline().spans()
+        self.main().timeline()
+    }
+
+    fn collectives(&self) -> Vec<CollectiveRecord> {
+        self.main().collectives()
+    }
+
+    fn places(&self) -> Vec<NodeId> {
+        self.main().places()
     }
 }
 
@@ -259,10 +271,20 @@ pub(super) fn replaying(
     geometry: &Geometry,
     beside: Option<&Config>,
 ) -> Result<Box<dyn Driven>, SettingsError> {
-    let (settings, nodes) = (experiment.settings(), geometry.nodes());
     let replay = replay.with_protocol(experiment.protocol).with_slow(&experiment.slow);
-    let Some(config) = beside else { return Ok(Box::new(replay)) };
+    with_background(experiment, replay, placement, geometry, beside)
+}
 
+/// A source of an application, with background traffic if configured.
+pub(super) fn with_background<M: Driven + TrGen + 'static>(
+    experiment: &Experiment,
+    main: M,
+    placement: &[NodeId],
+    geometry: &Geometry,
+    beside: Option<&Config>,
+) -> Result<Box<dyn Driven>, SettingsError> {
+    let Some(config) = beside else { return Ok(Box::new(main)) };
+    let (settings, nodes) = (experiment.settings(), geometry.nodes());
     let mut busy = vec![false; nodes];
     for node in placement {
         busy[node.index()] = true;
@@ -277,7 +299,7 @@ pub(super) fn replaying(
     };
     let config = Config { geometry: line, ..config.clone() };
     let traffic = traffic::background(&config).map_err(|error| misfit(experiment, &error))?;
-    match Background::new(replay, traffic, idle) {
+    match Background::new(main, traffic, idle) {
         Some(background) => Ok(Box::new(background)),
         None => Err(refused("`background` does not fit the network".to_owned(), "leave it out")),
     }

@@ -21,11 +21,11 @@ use trgen::trace::matrix::Matrix;
 use trgen::trace::program::Rounds;
 use trgen::trace::replay::{Replay, ReplayReport};
 use trgen::trace::timeline::{CollectiveRecord, Span};
-use trgen::{Geometry, TrGen};
+use trgen::{Geometry, NodeId, TrGen};
 
 use super::programs::{
     application, check_expanded, check_ticks, phrases, placement, read_options, reject_inapplicable, replaying,
-    slow_among, slow_down, started,
+    slow_among, slow_down, started, with_background,
 };
 use super::{Driven, Driver, Workload, WorkloadFamily, whole_cycle};
 use crate::conflicts::{RANKS, TASKS, TRACE};
@@ -137,6 +137,10 @@ impl Driven for chakra::Replay {
     fn collectives(&self) -> Vec<CollectiveRecord> {
         self.records().to_vec()
     }
+
+    fn places(&self) -> Vec<NodeId> {
+        self.places().to_vec()
+    }
 }
 
 /// A setting that does not apply to traces of programs, and why.
@@ -189,7 +193,6 @@ fn driver(
                 check_expanded(experiment, "those of a Chakra trace have one algorithm each")?;
                 reject_inapplicable(experiment, &[format], &[EAGER_OF_CHAKRA])?;
                 check_kind(experiment.settings(), true)?;
-                alone(experiment, beside)?;
                 let matrix = || Ok(Matrix::of_chakra(&trace));
                 let placement = placement(experiment, trace.ranks.len(), geometry, &matrix, &mut notes)?;
                 let warnings = untimed(&trace, &experiment.ranks).into_iter().collect();
@@ -204,14 +207,13 @@ fn driver(
                         ": as the others)"
                     ]);
                 }
-                (Box::new(replay) as Box<dyn Driven>, warnings, notes, calls)
+                (with_background(experiment, replay, &placement, geometry, beside)?, warnings, notes, calls)
             }
             Application::Graphs(GraphTrace { mut graph, notes, format }) => {
                 let mut notes = phrases(notes);
                 check_expanded(experiment, "a graph holds them expanded")?;
                 reject_inapplicable(experiment, &[format], &[EAGER])?;
                 check_kind(experiment.settings(), false)?;
-                alone(experiment, beside)?;
                 graph.scale_work(experiment.pace.compute_scale);
                 slow_down(experiment, &mut graph)?;
                 let matrix = || Ok(Matrix::of_graph(&graph));
@@ -228,22 +230,12 @@ fn driver(
                 check_ticks(experiment, &graph)?;
                 let warnings = interfaces(&graph).map(Phrase::from).into_iter().collect();
                 let hosts = Routed::new(graph, experiment.hosts, &placement, nodes, whole_cycle(experiment)?);
-                (Box::new(started(experiment, hosts, "trace")?) as Box<dyn Driven>, warnings, notes, BTreeMap::new())
+                let hosts = started(experiment, hosts, "trace")?;
+                (with_background(experiment, hosts, &placement, geometry, beside)?, warnings, notes, BTreeMap::new())
             }
         },
     };
     Ok(Driver { driven, warnings, notes, collectives, known: Vec::new() })
-}
-
-/// Refuses traffic beside a graph.
-fn alone(experiment: &Experiment, beside: Option<&Config>) -> Result<(), Trouble> {
-    match beside {
-        None => Ok(()),
-        Some(_) => {
-            let what = "`background` is traffic beside programs, and this trace is a graph";
-            Err(experiment.settings().error("temporal", ErrorKind::Malformed, what, "leave it out").into())
-        }
-    }
 }
 
 /// A warning where computations have no duration.

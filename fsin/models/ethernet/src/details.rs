@@ -104,6 +104,8 @@ pub struct PortDetails {
     pub frames: u64,
     /// \[ps\] Time for which these frames occupied the link.
     pub busy: u64,
+    /// \[b/s\] Rate of the link.
+    pub rate: u64,
     /// \[frames\] Frames that found the queue full; with flow control, frames that found no room at the input.
     pub dropped: u64,
     /// \[frames\] Frames that the link has damaged, counted when they were discarded.
@@ -225,6 +227,8 @@ impl Details {
             queue_mean: port.mean_queue(self.elapsed),
             queue_max: port.longest,
             utilisation: port.utilisation(self.elapsed),
+            bits: Some(port.busy as f64 * port.rate as f64 / 1e12),
+            rate: Some(port.rate as f64),
             queue_shares: port.lengths.map(|lengths| {
                 let used = lengths.iter().rposition(|&time| time > 0).map_or(0, |last| last + 1);
                 lengths[..used].iter().map(|&time| share(time)).collect()

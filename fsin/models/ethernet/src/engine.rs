@@ -457,6 +457,7 @@ impl<E: Events> Ethernet for Simulated<E> {
                 to: base.wiring.interface(link.peer as usize),
                 frames: now.counts.frames,
                 busy: now.counts.busy,
+                rate: link.rate,
                 dropped: now.counts.dropped,
                 damaged: now.counts.damaged,
                 longest: now.counts.longest,

@@ -114,12 +114,14 @@ impl Flows {
             flows: Vec::new(),
             active: Vec::new(),
             places: Vec::new(),
-            // A flow may use parts of a link where it is split, and of the other direction.
+            // A flow may use parts of a link where it is split, and of the other direction; or have a greatest rate of
+            // its own.
             local: (!is_reference
                 && params.fairness == Fairness::MaxMin
                 && params.paths != Paths::Spray
-                && params.cross_millionths == 0)
-                .then(|| (Repairs::new(links), Services::new(params, links))),
+                && params.cross_millionths == 0
+                && wiring.alone.iter().all(|&rate| rate == u64::MAX))
+            .then(|| (Repairs::new(&wiring.capacities), Services::new(params, links))),
             entries: BinaryHeap::new(),
             ends: BinaryHeap::new(),
             counts: vec![(0, 0); hosts],
@@ -230,7 +232,7 @@ impl Flows {
         hit.sort_unstable_by_key(|&(slot, _)| (self.flows[slot as usize].source, self.flows[slot as usize].number));
         for (slot, is_active) in hit {
             if is_active {
-                self.shares.leave(slot, &mut self.flows);
+                self.leave(slot);
                 self.is_stale = true;
                 let flow = &mut self.flows[slot as usize];
                 let key = self.shares.key(slot);
@@ -298,11 +300,19 @@ impl Flows {
     fn take(&mut self, slot: u32, mut uses: Vec<Use>) -> u64 {
         let latency = self.latency(&uses);
         let (weight, bound) = self.shares.law().weight(&uses, &self.wiring, latency);
-        let bound = uses.iter().map(|of| self.wiring.alone[of.link as usize]).fold(bound, u64::min);
+        let alone = &self.wiring.alone;
+        let bound = uses.iter().filter_map(|of| alone.get(of.link as usize)).fold(bound, |least, &one| least.min(one));
         let late = u128::from(latency) * u128::from(self.params.latency_millionths) + u128::from(MILLION / 2);
         let latency = u64::try_from(late / u128::from(MILLION)).unwrap_or(NEVER);
         let hops = uses.iter().map(|of| u128::from(of.share)).sum::<u128>() / u128::from(WHOLE);
-        self.shares.law().complete(&mut uses, &self.wiring);
+        let back = match self.shares.law().has_cross_traffic() {
+            true => {
+                let Message { source, destination, .. } = self.messages.get(slot).message;
+                self.routes.stated_back(&self.wiring, (source.0, destination.0))
+            }
+            false => None,
+        };
+        self.shares.law().complete(&mut uses, &self.wiring, back);
         for of in &uses {
             self.chosen[of.link as usize] += 1;
         }
@@ -314,9 +324,17 @@ impl Flows {
         latency
     }
 
+    /// A flow leaves its links.
+    fn leave(&mut self, slot: u32) {
+        if let Some((repairs, _)) = &mut self.local {
+            repairs.leave(slot, &self.shares, &self.flows[slot as usize]);
+        }
+        self.shares.leave(slot, &mut self.flows);
+    }
+
     /// A flow ends.
     fn end(&mut self, slot: u32, notices: &mut Notices) {
-        self.shares.leave(slot, &mut self.flows);
+        self.leave(slot);
         self.remove(slot);
         self.arrive(slot, notices);
     }

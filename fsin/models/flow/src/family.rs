@@ -15,9 +15,9 @@ use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 
-use crate::params::{Fairness, MILLION, Params, Paths};
+use crate::params::{Fairness, MAX_TIME, MILLION, Params, Paths};
 use crate::paths::carried;
-use crate::wiring::{LINKS, Wiring};
+use crate::wiring::{LINKS, Wiring, stated_routes};
 
 /// The source of the weights and factors.
 const SIMGRID: &str =
@@ -118,6 +118,7 @@ pub static FLOW: ModelFamily = ModelFamily {
         "engine",
         "link-rate",
         "propagation",
+        "link-delay",
         "link-loads",
     ],
     defaults: &[
@@ -230,6 +231,40 @@ fn links_of_node(values: &dyn Values, topology: &dyn Topology) -> Result<u64, Sp
     Ok(if has_all { topology.shape().ports() as u64 } else { 1 })
 }
 
+/// \[ps\] The delays of links that are given by class: one for all, or one for each class. Empty if none is given.
+fn link_delays(values: &dyn Values, topology: &dyn Topology) -> Result<Vec<u64>, SpecError> {
+    if !values.is_set("link-delay") {
+        return Ok(Vec::new());
+    }
+    if values.is_insisted("propagation") {
+        let what = phrase![["link-delay"], " and ", ["propagation"], " both say how long a link takes"];
+        return Err(SpecError::new(ErrorKind::Conflict, what, "leave out one of them").of("link-delay"));
+    }
+    let word = values.word("link-delay");
+    let delays: Option<Vec<u64>> = word.split(':').map(trgen::units::parse_span).collect();
+    let delays = delays.ok_or_else(|| {
+        let what = phrase![["link-delay"], " takes times in this model, not `{word}`"];
+        let remedy = phrase!["write ", ["link-delay" => "100ns"], " (ps, ns, us, ms, s), or one for each dimension: ", [
+            "link-delay" => "100ns:100ns:2us"
+        ]];
+        SpecError::new(ErrorKind::Malformed, what, remedy).of("link-delay")
+    })?;
+    let kinds = topology.link_classes();
+    if delays.len() > 1 && delays.len() != kinds.len() {
+        let has = match &*kinds {
+            [] => "links of one kind".to_owned(),
+            kinds => format!("{} kinds of links: {}", kinds.len(), kinds.join(", ")),
+        };
+        let what = phrase![["link-delay" => word], (": {} has {has}", topology.spec())];
+        let remedy = if kinds.is_empty() { "give one".to_owned() } else { format!("give one, or {}", kinds.len()) };
+        return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("link-delay"));
+    }
+    match delays.iter().find(|&&delay| delay > MAX_TIME) {
+        Some(&delay) => Err(SpecError::out_of_range("link-delay", delay, 0..=MAX_TIME)),
+        None => Ok(delays),
+    }
+}
+
 /// A number by a key, in millionths; `absent` if the key is not set.
 fn millionths(values: &dyn Values, key: &'static str, absent: u64) -> Result<u64, SpecError> {
     if !values.is_set(key) {
@@ -261,6 +296,7 @@ impl Spec {
         let mut params = Params {
             link_rate,
             propagation: values.span("propagation")?,
+            link_delays: link_delays(values, &*topology)?,
             router_delay: values.span("hop-delay")?,
             node_rate: match values.is_set("node-rate") {
                 true => rate(values, "node-rate")?,
@@ -401,7 +437,10 @@ impl NetworkSpec for Spec {
 
     fn settled(&self) -> Vec<(&'static str, String)> {
         let mut settled = shared_by(&self.params);
-        settled.push(("routing", self.params.routing.name().to_owned()));
+        // An experiment that names a routing takes that, and not the routes of the platform.
+        if !stated_routes(&*self.topology, &self.params).is_ok_and(|routes| routes.is_some()) {
+            settled.push(("routing", self.params.routing.name().to_owned()));
+        }
         if self.topology.switched().is_none() {
             settled.push(match self.has_node_rate {
                 true => ("node-rate", format!("{}b/s", self.params.node_rate)),

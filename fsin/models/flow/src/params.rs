@@ -46,6 +46,8 @@ pub struct Params {
     pub link_rate: u64,
     /// \[ps\] Delay of links of which the topology says nothing.
     pub propagation: u64,
+    /// \[ps\] In its place by class of links; one for all; empty for none.
+    pub link_delays: Vec<u64>,
     /// \[ps\] Delay of each router on the path.
     pub router_delay: u64,
     /// \[b/s\] Rate of a node's own link in a direct network.
@@ -89,6 +91,7 @@ impl Default for Params {
         Self {
             link_rate: 10_000_000_000,
             propagation: 0,
+            link_delays: Vec::new(),
             router_delay: 0,
             node_rate: 10_000_000_000,
             routing: Name::SHORTEST,

@@ -119,6 +119,12 @@ impl Routes {
         Some(uses)
     }
 
+    /// The links of the way back from `destination`, where routes are stated link by link; `None` elsewhere.
+    pub(crate) fn stated_back(&self, wiring: &Wiring, (source, destination): (u32, u32)) -> Option<Vec<u32>> {
+        let links = self.stated.as_ref()?.switched()?.stated_routes()?.route(destination, source).unwrap_or_default();
+        Some(links.into_iter().map(|link| wiring.stated + link).collect())
+    }
+
     /// Refuses a network in which a flow would be split over too many links, as far as the flows of one node show.
     pub(crate) fn check(&self, wiring: &Wiring, topology: &dyn Topology) -> Result<(), SpecError> {
         /// \[flows\] That are looked at.
@@ -186,7 +192,7 @@ impl Routes {
         cost: &impl Fn(u32) -> (u128, u128),
         uses: &mut Vec<Use>,
     ) -> Option<()> {
-        while at.here != at.home {
+        while at.here != at.home || !self.function.arrives(&at) {
             let mut links = self.candidates(&at, draw, wiring);
             let chosen = match self.paths {
                 Paths::Adaptive => links.min_by(|&one, &other| {
@@ -215,10 +221,10 @@ impl Routes {
         for _ in 0..MAX_HOPS {
             let mut next: BTreeMap<(usize, u16), u64> = BTreeMap::new();
             for ((router, phase), share) in here {
-                if router == at.home {
+                let visit = Visit { here: router, phase, ..at };
+                if router == at.home && self.function.arrives(&visit) {
                     continue;
                 }
-                let visit = Visit { here: router, phase, ..at };
                 let links = self.candidates(&visit, draw, wiring);
                 let count = links.clone().count() as u64;
                 if count == 0 {

@@ -95,11 +95,17 @@ struct Target {
     change: u32,
 }
 
+/// In place of the number of a service.
+const NONE: u32 = u32::MAX;
+
 /// The services of all links, and the ends that follow.
 #[derive(Debug)]
 pub(crate) struct Services {
     pace: Pace,
-    links: Vec<Service>,
+    /// By link: the number of its service; [`NONE`] until a flow has its rate there. Most links of a large network are never
+    /// full.
+    numbers: Vec<u32>,
+    services: Vec<Service>,
     /// By slot.
     targets: Vec<Target>,
     /// \[ps\] By link: its first end, or an earlier time.
@@ -112,29 +118,41 @@ impl Services {
     pub(crate) fn new(params: &Params, links: usize) -> Self {
         Self {
             pace: Pace::new(params),
-            links: (0..links).map(|_| Service::default()).collect(),
+            numbers: vec![NONE; links],
+            services: Vec::new(),
             targets: Vec::new(),
             heads: LeastTree::new(links),
             stale: Vec::new(),
         }
     }
 
+    /// The service of a link.
+    #[inline]
+    fn of(&mut self, link: usize) -> &mut Service {
+        let number = &mut self.numbers[link];
+        if *number == NONE {
+            *number = self.services.len() as u32;
+            self.services.push(Service::default());
+        }
+        &mut self.services[*number as usize]
+    }
+
     /// A link has been picked at a level at `now`.
     #[inline]
     pub(crate) fn pick(&mut self, (level, link): Key, now: u64) {
-        let service = &mut self.links[link as usize];
+        let pace = self.pace;
+        let service = self.of(link as usize);
         if service.level == level {
             return;
         }
         service.served = service.at(now);
-        (service.since, service.level, service.speed) = (now, level, self.pace.effective(level));
+        (service.since, service.level, service.speed) = (now, level, pace.effective(level));
         self.mark(link);
     }
 
     /// The head of a link has to be found anew.
     fn mark(&mut self, link: u32) {
-        let service = &mut self.links[link as usize];
-        if !std::mem::replace(&mut service.is_stale, true) {
+        if !std::mem::replace(&mut self.of(link as usize).is_stale, true) {
             self.stale.push(link);
         }
     }
@@ -148,11 +166,11 @@ impl Services {
         let Target { target, change } = self.targets[slot as usize];
         let left = match before {
             NO_LINK => left,
-            link => target.saturating_sub(self.links[link as usize].at(now)),
+            link => target.saturating_sub(self.of(link as usize).at(now)),
         };
-        let service = &mut self.links[link as usize];
-        let (target, change) = (service.at(now) + left, change.wrapping_add(1));
+        let (target, change) = (self.of(link as usize).at(now) + left, change.wrapping_add(1));
         self.targets[slot as usize] = Target { target, change };
+        let service = &mut self.services[self.numbers[link as usize] as usize];
         service.waiting.push(Reverse((target, source, number, slot, change)));
         if service.waiting.len() > service.room {
             let targets = &self.targets;
@@ -164,7 +182,8 @@ impl Services {
 
     /// Takes a flow off its link, and returns \[2^-50 bytes/ns x ps\] what is left of it.
     pub(crate) fn take_off(&mut self, slot: u32, link: u32, now: u64) -> u128 {
-        let left = self.targets[slot as usize].target.saturating_sub(self.links[link as usize].at(now));
+        let got = self.of(link as usize).at(now);
+        let left = self.targets[slot as usize].target.saturating_sub(got);
         self.leave(slot);
         left
     }
@@ -178,14 +197,15 @@ impl Services {
     /// Finds the heads of links anew that have changed.
     pub(crate) fn settle(&mut self) {
         while let Some(link) = self.stale.pop() {
-            self.links[link as usize].is_stale = false;
+            self.of(link as usize).is_stale = false;
             self.find_head(link);
         }
     }
 
     /// Finds the first end of a link.
     fn find_head(&mut self, link: u32) {
-        let (targets, service) = (&self.targets, &mut self.links[link as usize]);
+        self.of(link as usize);
+        let (targets, service) = (&self.targets, &mut self.services[self.numbers[link as usize] as usize]);
         let mut end = NEVER;
         while let Some(&Reverse((target, _, _, slot, change))) = service.waiting.peek() {
             if targets[slot as usize].change == change {
@@ -208,7 +228,7 @@ impl Services {
             let link = self.heads.first();
             let is_there =
                 |&Reverse((_, _, _, slot, change)): &Reverse<Waiting>| self.targets[slot as usize].change == change;
-            if self.links[link].waiting.peek().is_some_and(is_there) {
+            if self.services[self.numbers[link] as usize].waiting.peek().is_some_and(is_there) {
                 return Some(end);
             }
             self.find_head(link as u32);
@@ -222,7 +242,7 @@ impl Services {
         while self.next_end().is_some_and(|end| end <= now) {
             let (link, pace) = (self.heads.first(), self.pace);
             loop {
-                let service = &mut self.links[link];
+                let service = &mut self.services[self.numbers[link] as usize];
                 let Some(&Reverse((target, source, number, slot, change))) = service.waiting.peek() else { break };
                 let is_there = self.targets[slot as usize].change == change;
                 if is_there && service.end(target, pace) > now {

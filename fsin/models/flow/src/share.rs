@@ -138,16 +138,23 @@ impl Law {
         Self { fairness: params.fairness, weight_bytes: params.weight_bytes, tcp_gamma: params.tcp_gamma, cross }
     }
 
-    /// Adds what a flow uses of the other directions of its links, and orders its uses by link, each once.
-    pub(crate) fn complete(&self, uses: &mut Vec<Use>, wiring: &Wiring) {
-        if self.cross > 0 {
-            let back = |of: &Use| {
-                // A link of stated routes stands for both directions, or its other one is the link beside it.
-                let peer = if of.link < wiring.stated { wiring.ports.links()[of.link as usize].peer } else { of.link };
-                let share = (u128::from(of.share) * u128::from(self.cross) / u128::from(WHOLE)) as u64;
-                Use { link: peer, share }
+    /// True if flows use the other direction of their links.
+    pub(crate) const fn has_cross_traffic(&self) -> bool {
+        self.cross > 0
+    }
+
+    /// Adds what a flow uses of the other direction, and orders its uses by link, each once. The other direction are
+    /// those of its links, or the links of the way back where routes are stated link by link.
+    pub(crate) fn complete(&self, uses: &mut Vec<Use>, wiring: &Wiring, stated_back: Option<Vec<u32>>) {
+        if self.has_cross_traffic() {
+            let part = |share: u64| (u128::from(share) * u128::from(self.cross) / u128::from(WHOLE)) as u64;
+            let others: Vec<Use> = match stated_back {
+                Some(links) => links.into_iter().map(|link| Use { link, share: part(WHOLE) }).collect(),
+                None => {
+                    let peer = |of: &Use| wiring.ports.links()[of.link as usize].peer;
+                    uses.iter().map(|of| Use { link: peer(of), share: part(of.share) }).collect()
+                }
             };
-            let others: Vec<Use> = uses.iter().map(back).collect();
             uses.extend(others);
         }
         uses.sort_unstable_by_key(|of| of.link);
@@ -261,8 +268,8 @@ impl Shares {
             law,
             flows: vec![Vec::new(); links],
             uses: 0,
-            rest: vec![0; links],
-            sums: vec![0; links],
+            rest: Vec::new(),
+            sums: Vec::new(),
             queue: BinaryHeap::new(),
             fills: 0,
             of_flows: Vec::new(),
@@ -333,6 +340,9 @@ impl Shares {
     /// Gives all active flows their rates, anew. Calls `changed` for each whose rate is another one than before, with both.
     pub(crate) fn fill(&mut self, all: &mut [Flow], active: &[u32], mut changed: impl FnMut(u32, &mut Flow, [u64; 2])) {
         self.fills += 1;
+        // Networks whose shares are repaired are never filled by this.
+        self.rest.resize(self.capacities.len(), 0);
+        self.sums.resize(self.capacities.len(), 0);
         self.touched.clear();
         self.changes.entered.clear();
         for link in self.changes.links.drain(..) {

@@ -106,7 +106,28 @@ fn check(cases: std::ops::Range<u64>) {
 
 #[test]
 fn engines_agree_on_drawn_networks() {
-    check(0..300);
+    check(0..1000);
+}
+
+/// Flows whose paths are long and meet few of the others, so that most links of a repair are never looked at.
+#[test]
+fn engines_agree_where_few_rates_change() {
+    let topology: Arc<dyn Topology> = Arc::from(topology::parse("torus:7x6x5", 2).unwrap());
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(30);
+    for bytes in [1_000_000, 8] {
+        let message = |id: u64, rng: &mut Xoshiro256PlusPlus| {
+            let (source, destination) = (NodeId((id % 210) as u32), NodeId(rng.random_range(0..210)));
+            let bytes = 4096 * rng.random_range(1..bytes);
+            (rng.random_range(0..5_u64) * 50_000_000, Message { id, source, destination, bytes, class: 0 })
+        };
+        let mut messages: Vec<(u64, Message)> = (0..630).map(|id| message(id, &mut rng)).collect();
+        messages.sort_by_key(|(start, message)| (*start, message.id));
+        let build = |is_reference| Flows::new(&topology, &Params::default(), is_reference).unwrap();
+        let expected = run(&mut build(true), &messages, |_| ());
+        let found = run(&mut build(false), &messages, Flows::check_capacities);
+        assert_eq!(found, expected);
+        assert_eq!(run(&mut build(false).always_repair(), &messages, |_| ()), expected);
+    }
 }
 
 #[test]

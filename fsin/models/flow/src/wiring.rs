@@ -57,7 +57,8 @@ pub(crate) struct Wiring {
     pub(crate) delays: Vec<u64>,
     /// By router and port of the topology: the link.
     outputs: Vec<u32>,
-    /// \[2^-50 bytes/ns\] By link: what each flow has of it at most; only links of stated routes limit each flow alone.
+    /// \[2^-50 bytes/ns\] By link: what each flow has of it at most; only links of stated routes limit each flow alone, and
+    /// the list is empty without those.
     pub(crate) alone: Vec<u64>,
     /// The number of the first link of stated routes, behind those of the graph.
     pub(crate) stated: u32,
@@ -80,7 +81,11 @@ impl Wiring {
                     Some(Delay::Time(span)) => span,
                     // Other numbers of cycles have been refused.
                     Some(Delay::Cycles(_)) => 0,
-                    None => params.propagation,
+                    None => match &*params.link_delays {
+                        [] => params.propagation,
+                        [all] => *all,
+                        several => several.get(topology.link_class(node, port)).copied().unwrap_or(0),
+                    },
                 };
                 if !RATES.contains(&rate) || delay > MAX_TIME {
                     let what = format!("a link of node {node} of {} has {rate} b/s and {delay} ps", topology.spec());
@@ -95,7 +100,7 @@ impl Wiring {
             delays.push(delay);
         }
         let mut capacities: Vec<u64> = rates.iter().map(|&rate| capacity(rate)).collect();
-        let mut alone = vec![u64::MAX; capacities.len()];
+        let mut alone = Vec::new();
         let stated = capacities.len() as u32;
         for link in stated_routes(topology, params)?.iter().flat_map(|routes| routes.constraints()) {
             let rate = link.rate.clamp(*RATES.start(), *RATES.end());
@@ -107,6 +112,7 @@ impl Wiring {
             }
             rates.push(rate);
             delays.push(link.delay);
+            alone.resize(capacities.len(), u64::MAX);
             // A link that limits each flow alone holds any number of them.
             capacities.push(if link.is_fat { FAT } else { capacity(rate) });
             alone.push(if link.is_fat { capacity(rate) } else { u64::MAX });

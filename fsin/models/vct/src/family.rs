@@ -35,7 +35,7 @@ const KEYS: &[Key] = &[
     Key::of_network("order", "dim|dir|long", Kind::Word, Some("dim"), "", "order of deterministic and escape routes: X Y Z, X+ Y+ Z+ X- Y- Z-, or the longest dimension first; long in slices, tpu:..., if absent"),
     Key::of_network("faults", "N", Kind::Integer, None, "", "dead links, drawn by the seed: of a direct network, or between switches with graph:updown or graph:shortest; 0 if absent"),
     Key::of_network("fault-ways", "1|2", Kind::Integer, None, "", "directions of a link that die together; 1: for direct networks; 2 if absent").needing(&[Need::set("faults"), Need::not("faults", "0")]),
-    Key::of_network("link-delay", "D[:D...]", Kind::Word, None, "cycles", "delay of links beyond one cycle, of all or of each dimension, 1:1:8 (dragonfly: to endpoints : within : between groups); without load H hops of L phits take H (1 + link-delay + router-delay) + L - 1; 0 if absent"),
+    Key::of_network("link-delay", "D[:D...]", Kind::Word, None, "cycles", "delay of links beyond one cycle, of all or of each dimension, 1:1:8 (dragonfly: to endpoints : within : between groups); without load H hops of L phits take H (1 + link-delay + router-delay) + L - 1; 0 if absent; in the model flow times with their units, 100ns:100ns:2us, in place of {propagation}"),
     Key::of_network("router-delay", "C", Kind::Integer, None, "cycles", "delay of each router that a hop leads to, before a header can ask there; 0 if absent"),
     Key::of_network("alternatives", "K", Kind::Integer, None, "", "with graph:shortest: links of a switch that packets of one destination are spread over; all if absent"),
     Key::of_network("packet", "PHITS", Kind::Integer, Some("16"), "phits", "length of every packet"),

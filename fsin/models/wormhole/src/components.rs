@@ -2,7 +2,7 @@
 
 use trgen::catalog::Component;
 
-use crate::{Hold, Params, Speedup, VcClasses};
+use crate::{Hold, Params, Priority, Speedup, TraverseMode, VcClasses};
 
 /// The source of what is no published scheme.
 const FSIN: &str = "fsin's own";
@@ -107,6 +107,16 @@ pub(crate) fn values(params: &Params) -> Vec<(&'static str, String)> {
         ("unsafe-routing", params.unsafe_routing.to_string()),
     ];
     values.extend(params.output_queue.map(|flits| ("output-queue", flits.to_string())));
+    if params.traverse_mode != TraverseMode::Pipeline {
+        values.push(("traverse-mode", params.traverse_mode.name().to_owned()));
+    }
+    if params.priority != Priority::None {
+        values.push(("priority", params.priority.name().to_owned()));
+    }
+    if !params.class_priorities.is_empty() {
+        let numbers: Vec<String> = params.class_priorities.iter().map(i64::to_string).collect();
+        values.push(("class-priority", numbers.join(":")));
+    }
     values
 }
 
@@ -193,6 +203,9 @@ mod tests {
             vc_busy_when_full: _,
             unsafe_routing: _,
             timetable: _,
+            priority: Priority::None,
+            traverse_mode: TraverseMode::Pipeline,
+            class_priorities: _,
         } = Params::booksim()
         else {
             panic!("a preset has another routing")

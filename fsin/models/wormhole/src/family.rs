@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use fsin_core::failures::Failures;
 use fsin_core::family::{
-    Discipline, Key, Kind, LinkRoom, ModelFamily, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Unloaded,
+    Discipline, Key, Kind, LinkRoom, ModelFamily, Need, NetworkSpec, PHITS_PER_NODE_CYCLE, Rates, Room, Units, Unloaded,
     Values, bandwidth_unused, narrow_links,
 };
 use fsin_core::network::Network;
 use fsin_core::parallel;
 use fsin_core::route::ChannelPolicy;
 use fsin_core::topology::{Port, Spans, Switched, Topology};
-use trgen::catalog::{Component, SpecError};
+use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::{Geometry, NodeId};
@@ -20,6 +20,8 @@ use trgen::{Geometry, NodeId};
 use crate::components::{ALLOCATORS, HOLDS, PRESETS, VC_CLASSES, values as values_of};
 use crate::params::MAX_BUFFER;
 use crate::reference::Reference;
+use crate::rules::batch::TRAVERSE_MODES;
+use crate::rules::priority::PRIORITIES;
 use crate::rules::routes::{carried, default_for, has_rings};
 use crate::rules::wiring::LINKS;
 use crate::{Hold, MAX_PORTS, Params, Routing, Speedup, check, fast};
@@ -32,11 +34,14 @@ const KEYS: &[Key] = &[
     Key::of_network("vc-alloc-delay", "C", Kind::Integer, None, "cycles", "stage of virtual channel allocation"),
     Key::of_network("switch-alloc-delay", "C", Kind::Integer, None, "cycles", "stage of switch allocation"),
     Key::of_network("traverse-delay", "C", Kind::Integer, None, "cycles", "stage of switch traversal"),
+    Key::of_network("traverse-mode", "NAME", Kind::Word, None, "", "how route computation and switch traversal of more than one step take what comes: pipeline, batch; pipeline if absent").naming(TRAVERSE_MODES),
     Key::of_network("speculative", "true|false", Kind::Word, None, "", "heads ask for the switch together with a virtual channel"),
     Key::of_network("speedup", "S", Kind::Word, None, "", "steps of a router in a cycle of its links: 2, 1.5, 3/2"),
     Key::of_network("credit-delay", "C", Kind::Integer, None, "cycles", "time until a credit counts, beyond the delay of the link"),
     Key::of_network("vc-allocator", "NAME", Kind::Word, None, "", "separable, islip:ITERATIONS, wavefront, oldest-first").naming(ALLOCATORS),
     Key::of_network("switch-allocator", "NAME", Kind::Word, None, "", "as for virtual channels").naming(ALLOCATORS),
+    Key::of_network("priority", "NAME", Kind::Word, None, "", "requests that separable allocators and input ports prefer: none, class, age, network-age, local-age, queue-length, hop-count, sequence; none if absent").naming(PRIORITIES),
+    Key::of_network("class-priority", "N:N:...", Kind::Word, None, "", "by class of messages: its priority; 0 if absent").needing(&[Need::value("priority", "class")]),
     Key::of_network("switch-hold", "packet|flit", Kind::Word, None, "", "how long a connection through the switch lasts").naming(HOLDS),
     Key::of_network("output-queue", "FLITS", Kind::Integer, None, "flits", "room of an output's queue; unbounded if absent"),
     Key::of_network("vc-classes", "NAME", Kind::Word, None, "", "of rings: per-dimension, dateline, balanced").naming(VC_CLASSES),
@@ -132,12 +137,15 @@ impl Spec {
             vc_alloc_delay: values.integer_or("vc-alloc-delay", base.vc_alloc_delay)?,
             switch_alloc_delay: values.integer_or("switch-alloc-delay", base.switch_alloc_delay)?,
             traverse_delay: values.integer_or("traverse-delay", base.traverse_delay)?,
+            traverse_mode: parsed_or(values, "traverse-mode", base.traverse_mode)?,
             speculative: truth_or(values, "speculative", base.speculative)?,
             speedup: parsed_or(values, "speedup", base.speedup)?,
             link_delay: values.integer_or("link-delay", base.link_delay)?,
             credit_delay: values.integer_or("credit-delay", base.credit_delay)?,
             vc_allocator: parsed_or(values, "vc-allocator", base.vc_allocator)?,
             switch_allocator: parsed_or(values, "switch-allocator", base.switch_allocator)?,
+            priority: parsed_or(values, "priority", base.priority)?,
+            class_priorities: class_priorities(values)?,
             hold: match values.is_set("switch-hold") {
                 true => values.choice("switch-hold", &[("packet", Hold::Packet), ("flit", Hold::Flit)])?,
                 false => base.hold,
@@ -187,6 +195,19 @@ fn parsed_or<T: FromStr<Err = SpecError>>(values: &dyn Values, key: &'static str
     if values.is_set(key) { values.parsed(key) } else { Ok(absent) }
 }
 
+/// The priorities of classes of messages.
+fn class_priorities(values: &dyn Values) -> Result<Vec<i64>, SpecError> {
+    let Some(list) = values.value("class-priority").filter(|_| values.is_set("class-priority")) else {
+        return Ok(Vec::new());
+    };
+    let number = |word: &str| word.trim().parse::<i32>().ok().map(i64::from);
+    list.split(':').map(number).collect::<Option<Vec<_>>>().filter(|list| list.len() <= 256).ok_or_else(|| {
+        let what = format!("`{}` is no list of whole numbers, one for each class", list.escape_debug());
+        SpecError::new(ErrorKind::Malformed, what, "write the numbers of class 0, class 1 and so on: 0:1")
+            .of("class-priority")
+    })
+}
+
 /// True or false by a key; `absent` if the key is not set.
 fn truth_or(values: &dyn Values, key: &'static str, absent: bool) -> Result<bool, SpecError> {
     if values.is_set(key) { values.switch(key) } else { Ok(absent) }
@@ -202,6 +223,10 @@ impl NetworkSpec for Spec {
     }
 
     fn carries_to_itself(&self) -> bool {
+        true
+    }
+
+    fn counts_events(&self) -> bool {
         true
     }
 
@@ -315,6 +340,9 @@ impl NetworkSpec for Spec {
             let why =
                 phrase!["with ", ["speedup" => 1], ", where an output never takes more flits than its link sends"];
             unused.push(("output-queue", why));
+        }
+        if self.params.route_delay <= 1 && self.params.traverse_delay <= 1 {
+            unused.push(("traverse-mode", phrase!["with stages of one step, which both modes take alike"]));
         }
         if !self.has_rings {
             let why = phrase!["with ", ["topology" => self.topology.spec()], ", which has no rings"];

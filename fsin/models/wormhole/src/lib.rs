@@ -17,6 +17,8 @@ mod rules;
 
 pub use params::{Allocator, Hold, MAX_BUFFER, MAX_DELAY, MAX_SPEEDUP, MAX_VCS, Params, Routing, Speedup, VcClasses};
 pub use rules::details::{Details, Stages, Stalls};
+pub use rules::batch::{TRAVERSE_MODES, TraverseMode};
+pub use rules::priority::{PRIORITIES, Priority};
 pub use rules::routes::carried;
 
 use std::sync::Arc;

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use fsin_core::failures::Timetable;
 use fsin_core::interface::Interface;
 use fsin_core::route::RouteTable;
+use crate::rules::batch::TraverseMode;
+use crate::rules::priority::Priority;
 use trgen::Message;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
@@ -206,6 +208,8 @@ pub struct Params {
     pub switch_alloc_delay: u32,
     /// \[steps\] Time of switch traversal, 1 or more.
     pub traverse_delay: u32,
+    /// How route computation and switch traversal of more than one step take what comes.
+    pub traverse_mode: TraverseMode,
     /// True if heads request the switch in the same step as a VC (Peh and Dally, HPCA 2001).
     pub speculative: bool,
     /// Steps of a router in each cycle.
@@ -218,6 +222,10 @@ pub struct Params {
     pub vc_allocator: Allocator,
     /// Allocator of output ports to input ports.
     pub switch_allocator: Allocator,
+    /// What makes requests be preferred in allocation.
+    pub priority: Priority,
+    /// By class of messages: its priority by [`Priority::Class`]; 0 for others.
+    pub class_priorities: Vec<i64>,
     /// How long a connection through the crossbar lasts.
     pub hold: Hold,
     /// \[flits\] An output takes grants while its queue holds fewer flits than this; always if `None`. Flits in the
@@ -258,12 +266,15 @@ impl Default for Params {
             vc_alloc_delay: 1,
             switch_alloc_delay: 1,
             traverse_delay: 1,
+            traverse_mode: TraverseMode::Pipeline,
             speculative: false,
             speedup: Speedup::ONE,
             link_delay: 1,
             credit_delay: 0,
             vc_allocator: Allocator::Separable,
             switch_allocator: Allocator::Separable,
+            priority: Priority::None,
+            class_priorities: Vec::new(),
             hold: Hold::Flit,
             output_queue: None,
             vc_classes: VcClasses::PerDimension,
@@ -316,6 +327,16 @@ impl Params {
         self.interface.lanes(links).max(self.ejections(links))
     }
 
+    /// The priority of a class of messages.
+    pub(crate) fn class_priority(&self, class: u8) -> i64 {
+        self.class_priorities.get(usize::from(class)).copied().unwrap_or(0)
+    }
+
+    /// True if an allocator prefers requests by their priority.
+    pub(crate) fn ranks(&self, allocator: Allocator) -> bool {
+        self.priority != Priority::None && allocator == Allocator::Separable
+    }
+
     /// Number of VCs of each message class.
     pub(crate) const fn vcs_of_class(&self) -> usize {
         self.vcs / self.message_classes
@@ -324,6 +345,21 @@ impl Params {
     /// The message class of a message.
     pub(crate) fn class_of(&self, message: &Message) -> u8 {
         usize::from(message.class).min(self.message_classes - 1) as u8
+    }
+
+    /// \[steps\] Delay of route computation, where that is in batches.
+    pub(crate) fn route_batch(&self) -> Option<u64> {
+        (self.traverse_mode == TraverseMode::Batch && self.route_delay > 1).then_some(self.route_delay.into())
+    }
+
+    /// \[steps\] Delay of switch traversal, where that is in batches.
+    pub(crate) fn traverse_batch(&self) -> Option<u64> {
+        (self.traverse_mode == TraverseMode::Batch && self.traverse_delay > 1).then_some(self.traverse_delay.into())
+    }
+
+    /// True if packets on channel 0 stay there, and a speculation needs both channel 0 and another one.
+    pub(crate) fn keeps_channel_0(&self) -> bool {
+        self.routing == Routing::BOOKSIM_MIN_ADAPT
     }
 
     /// \[steps\] Time from the step in which a head comes to the front of its buffer to the first step in which it can

@@ -23,6 +23,18 @@ impl Table {
         self.add(class, cells, None);
     }
 
+    /// Adds a row of cells that are more than text; numbers are those of the first and of all after the second.
+    pub(super) fn drawn<const N: usize>(&mut self, cells: [Markup; N]) {
+        let is_number = |at: usize| at != 1;
+        self.columns.iter_mut().enumerate().for_each(|(at, column)| column.1 = is_number(at));
+        let row = html! {
+            tr { @for (at, cell) in cells.iter().enumerate() { td class=(if is_number(at) { "n" } else { "bar" }) { (cell) } } }
+        };
+        if let Some(last) = self.groups.last_mut() {
+            last.push(row);
+        }
+    }
+
     /// Adds a row, and hidden rows below it that a click on its cell `at` shows and hides.
     pub(super) fn group(&mut self, class: &str, cells: &[String], at: usize, rows: &[(&str, Vec<String>)]) {
         self.groups.push(Vec::new());

@@ -12,9 +12,10 @@ mod merged;
 mod origin;
 mod program;
 mod tables;
+mod verdict;
 mod warnings;
 
-pub use program::{ProgramRun, program_page};
+pub use program::{Passage, ProgramRun, program_page};
 use tables::{bounds, comparison, points, saturation, searches};
 
 use super::plot::{GRID, Picture, Scale, Style, pictures};
@@ -134,6 +135,9 @@ fn sections(subject: Subject<'_>, baseline: Option<Baseline<'_>>, scale: Scale, 
     let (drawn, rows) = both.as_ref().map_or((&curves, collected), |(curves, collected)| (curves, collected));
     let pictures = pictures(drawn, rows, &style);
     html! {
+        (verdict::section(plan, collected))
+        (collectives::section(plan, collected))
+        (verdict::ranks(plan, collected))
         (head::section(plan, collected, notation))
         (warnings::section(plan, collected))
         @if !pictures.is_empty() {
@@ -155,7 +159,6 @@ fn sections(subject: Subject<'_>, baseline: Option<Baseline<'_>>, scale: Scale, 
         (links::section(plan, &curves, collected))
         @if let Some((baseline, others)) = &others { (comparison(baseline, others, (&curves, collected))) }
         (bounds(plan, collected))
-        (collectives::section(plan, collected))
         (jobs::section(plan, collected))
         (points(plan, collected))
         (warnings::notes(plan, collected))

@@ -1,4 +1,4 @@
-//! `fsin generate`: completions, the man page, reference pages of the book.
+//! `fsin generate`: completions, the man page, reference pages of the book, names for Python.
 
 use std::path::PathBuf;
 
@@ -22,6 +22,7 @@ pub(crate) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
             output::Document::open(matches)?.print(&String::from_utf8_lossy(&text))?;
         }
         Some(("man", matches)) => output::Document::open(matches)?.print(&man()?)?,
+        Some(("python", matches)) => output::Document::open(matches)?.print(&describe::python::module())?,
         Some(("reference", matches)) => {
             let folder = matches.get_one::<PathBuf>("folder").cloned().unwrap_or_default();
             let written = std::fs::create_dir_all(&folder).and_then(|()| {

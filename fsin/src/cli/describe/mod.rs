@@ -3,6 +3,7 @@
 pub(crate) mod generate;
 pub(crate) mod help;
 pub(crate) mod picture;
+mod python;
 pub(crate) mod routes;
 pub(crate) mod schema;
 pub(crate) mod topology;

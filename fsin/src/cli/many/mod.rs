@@ -1,6 +1,7 @@
 //! Flags of the commands that run or show many experiments.
 
 pub(crate) mod compare;
+pub(crate) mod pack;
 pub(crate) mod page;
 pub(crate) mod plot;
 pub(crate) mod saturation;
@@ -510,8 +511,26 @@ pub(super) fn rerun() -> Command {
         .after_help(
             "Exit status: 0 all the same, 1 some differ (each difference is on stdout), 2 the folder cannot be used.",
         )
-        .arg(folder("Folder of a run, a sweep, or one point of a sweep"))
+        .arg(folder("Folder of a run, a sweep, or one point of a sweep; or a parcel of one (fsin pack)"))
         .arg(jobs("Points that run at the same time; as many as there are processors if absent"))
+        .arg(quiet())
+}
+
+/// The command `fsin pack`.
+pub(super) fn pack_command() -> Command {
+    Command::new("pack")
+        .about("Packs a folder of results with its inputs into one file, which others run again by fsin rerun FILE")
+        .after_help("Exit status: 0 packed, 1 failed while working, 2 the folder cannot be packed.")
+        .arg(folder("Folder of a run or a sweep"))
+        .arg(
+            Arg::new("output")
+                .short('o')
+                .long("output")
+                .value_name("FILE")
+                .value_parser(value_parser!(PathBuf))
+                .help("The parcel, a new file [the name of the folder with .tar.xz]")
+                .help_heading("Output"),
+        )
         .arg(quiet())
 }
 
@@ -527,7 +546,7 @@ pub(super) fn schema() -> Command {
 /// The command `fsin generate`.
 pub(super) fn generate() -> Command {
     Command::new("generate")
-        .about("Prints completions for a shell or the man page, or the reference pages of the book into a folder")
+        .about("Prints completions for a shell, the man page, names for Python, or the reference pages of the book into a folder")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(
@@ -536,6 +555,7 @@ pub(super) fn generate() -> Command {
             ),
         )
         .subcommand(Command::new("man").about("The man page, with all commands"))
+        .subcommand(Command::new("python").about("The module of the Python package with the types of all arguments and figures"))
         .subcommand(
             Command::new("reference")
                 .about("Pages of Markdown: every command, key, component and figure")

@@ -1,4 +1,4 @@
-//! `fsin rerun`: verifies that stored results are reproducible.
+//! `fsin rerun`: verifies that stored results, in a folder or in a parcel, are reproducible.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -12,6 +12,7 @@ use fsin::words::counted;
 use serde_json::{Map, Value};
 use trgen::Cycle;
 
+use crate::cli::many::pack::Unpacked;
 use crate::cli::run::perform::{OneOfMany, perform_one};
 use crate::cli::run::progress::Points;
 use crate::cli::{Complaint, Exit, Flags, interrupt, output};
@@ -22,7 +23,9 @@ const SHOWN: usize = 5;
 /// Runs stored results again.
 pub(crate) fn rerun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let document = output::Document::open(matches)?;
-    let folder = matches.get_one::<PathBuf>("folder").cloned().unwrap_or_default();
+    let named = matches.get_one::<PathBuf>("folder").cloned().unwrap_or_default();
+    let parcel = if named.is_file() { Some(Unpacked::open(&named)?) } else { None };
+    let folder = parcel.as_ref().map_or(named, |parcel| parcel.folder.clone());
     let (plan, collected) = open_unchecked(&folder)?;
     if collected.rows.is_empty() {
         let what = format!("{}: no point has run", folder.display());

@@ -78,8 +78,8 @@ struct Event {
     duration: f64,
 }
 
-/// The events of a timeline, by the rules of the viewers: phases and fields, threads with names, complete events of a thread
-/// that lie within one another or apart, asynchronous events in pairs.
+/// The events of a timeline, by the rules of the viewers: phases and fields, threads with names, complete events of a
+/// thread that lie within one another or apart, asynchronous events in pairs.
 fn events(text: &str) -> Vec<Event> {
     let value: Value = serde_json::from_str(text).unwrap();
     let (mut events, mut named, mut open) = (Vec::new(), Vec::new(), BTreeMap::new());
@@ -237,7 +237,8 @@ fn collectives_by_name_take_the_times_of_ideal_links() {
         let network = format!("constant-delay:delay={delay}ns,rate={rate}B/s,links=pair");
         let result = result(Path::new("."), &format!("run --kernel {kernel} --network {network} --nodes {ranks}"));
         let (found, there) = (result["completion_cycles"].as_u64().unwrap(), number("finish_ns"));
-        // A cycle is 1 ns. Each step ends in a cycle, where the back ends round down, and the next begins in the one after it.
+        // A cycle is 1 ns. Each step ends in a cycle, where the back ends round down, and the next begins in the one
+        // after it.
         let steps = if algorithm == "ring" { 2 * ranks } else { 4 };
         assert!(found >= there && found <= there + 2 * steps + 2, "{found} {row:?}");
         rows += 1;
@@ -260,4 +261,69 @@ fn groups_have_rows_of_their_own() {
         );
         assert!(row["time_max_ns"].as_f64().unwrap() > 0.0, "{row}");
     }
+}
+
+/// A training step with a slow rank and a dead link: the first lines of the page name both, with the link that is
+/// fullest.
+#[test]
+fn the_page_of_a_step_names_the_slow_rank_and_the_dead_link_first() {
+    let Some(archive) = shared_file("traces/chakra/stage_llama_8ranks.tar.xz") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let unpacked = Command::new("tar").arg("-xJf").arg(archive).arg("-C").arg(folder.path()).status();
+    if !unpacked.is_ok_and(|status| status.success()) {
+        return skipped("no tar with xz: the page of a training step is not looked at");
+    }
+    let line = "run --trace stage_llama_8ranks --topology fattree:4,2 --network flow --link-rate 400Gb/s --peak 100Tflop/s \
+                --memory-bandwidth 2TB/s --slow rank:3x2 --fail link:16-20@0 --link-loads -o r";
+    let found = result(folder.path(), line);
+    done(folder.path(), "report r -q");
+    let page = fs::read_to_string(folder.path().join("r/report.html")).unwrap();
+    // The section before all others.
+    let first = page.split("<section").nth(1).unwrap();
+    for words in
+        ["Slow rank</strong> rank 3 computes", "Dead link</strong> 1: 16 port 0 - 20 port 4", "Exposed communication"]
+    {
+        assert!(first.contains(words), "{words}: {first}");
+    }
+    for row in found["collectives"].as_array().unwrap() {
+        let rate = |name: &str| row[name].as_f64().unwrap_or_else(|| panic!("{name}: {row}"));
+        assert_eq!(rate("bus_bandwidth_bound_gb_per_s"), 50.0, "400 Gb/s: {row}");
+        assert!(rate("bus_bandwidth_gb_per_s") <= 50.0 * (1.0 + 1e-9), "{row}");
+        let link = row["fullest_link"].as_str().unwrap();
+        assert!(!(link.contains("16") && link.contains("20")), "a dead link carries nothing: {row}");
+        assert!(rate("fullest_link_load") > 0.0 && rate("fullest_link_load") <= 1.0, "{row}");
+        assert!(row["last_rank"].as_u64().unwrap() < 8, "{row}");
+    }
+    // Shares of the time: a row for each kind and size, and below it one for each group.
+    let table = page.split("id=\"collectives\"").nth(1).unwrap().split("</section>").next().unwrap();
+    assert_eq!(table.matches("<button class=\"fold\"").count(), 4, "{table}");
+    assert!(page.contains("id=\"ranks\"") && !page.contains("cannot be built any more"));
+    // The links of a model whose packets are no setting are drawn too.
+    assert!(page.contains("class=\"loads\"") || page.contains("level 0 to level 1"), "links are drawn");
+}
+
+/// Kernels of one collective: the bound of its bandwidth is the rate of the links of a node, and it is not exceeded.
+#[test]
+fn bus_bandwidths_stay_below_their_bound() {
+    for (kernel, network, links) in [
+        ("all-reduce:bytes=1048576", "--topology torus:5 --vcs 2", 2.0),
+        ("all-reduce:bytes=1048576,algorithm=double-tree", "--topology torus:3x4 --vcs 2", 4.0),
+        ("all-gather:bytes=999999", "--topology star:7 --network wormhole", 1.0),
+        ("all-to-all:bytes=65536", "--topology fattree:4,2 --network flow", 1.0),
+        ("reduce-scatter:bytes=777777,group=4", "--topology mesh:4x4 --network flow", 4.0),
+    ] {
+        let found = result(Path::new("."), &format!("run --kernel {kernel} {network}"));
+        for row in found["collectives"].as_array().unwrap() {
+            let [bound, bandwidth] =
+                ["bus_bandwidth_bound_gb_per_s", "bus_bandwidth_gb_per_s"].map(|name| row[name].as_f64().unwrap());
+            assert!(bandwidth <= bound && bandwidth > 0.05 * bound, "{kernel}: {row}");
+            assert!(bound <= links * 1.25 * (1.0 + 1e-9), "{kernel}: 10 Gb/s for each link: {row}");
+        }
+    }
+    // Ranks that share a node have no such bound.
+    let found = result(
+        Path::new("."),
+        "run --kernel all-reduce:tasks=8,bytes=4096 --topology torus:4 --vcs 2 --tasks-per-node 2",
+    );
+    assert!(found["collectives"][0]["bus_bandwidth_bound_gb_per_s"].is_null());
 }

@@ -7,6 +7,7 @@ mod collectives;
 mod comparison;
 mod details;
 mod node;
+mod parcel;
 mod pictures;
 mod saturation;
 

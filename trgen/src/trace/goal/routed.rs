@@ -6,9 +6,13 @@
 //!
 //! # How the model departs from reality, and who could notice
 //! - Hosts count in the time unit of the graph (ns), the network in cycles: a message enters the network in the first
-//!   cycle that begins at or after its departure from the host, and arrives at the end of its last cycle.
+//!   cycle that begins at or after its departure from the host, and arrives at the end of its last cycle, which its
+//!   host notices in the next whole ns. Where cycles are shorter than a ns, hosts count in parts of a ns of which a
+//!   cycle is a whole number, and both are exact.
 //! - A send operation never waits for the network: a host's messages queue before a busy interface. A study of
 //!   back-pressure on the CPU should use the replay of programs instead.
+//!
+//! Decision: docs/decisions/0473-hosts-finer-than-cycles.md.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -80,6 +84,22 @@ pub struct Routed {
 /// \[ps\] Time unit of the graph: times are in ns.
 const UNIT: u64 = 1000;
 
+/// Parameters of hosts that count in ticks of which a cycle \[ps\] is a whole number, if it is shorter than a time unit
+/// and the calculations of the graph, `work` time units, can be counted in them.
+fn in_ticks_of(params: HostParams, cycle: u64, work: u64) -> HostParams {
+    let ticks = params.ticks.max(1);
+    let (mut unit, mut rest) = (UNIT, cycle.saturating_mul(ticks));
+    while rest > 0 {
+        (unit, rest) = (rest, unit % rest);
+    }
+    // The greatest common divisor of both.
+    let parts = UNIT / unit;
+    if cycle >= UNIT || ticks.checked_mul(parts).is_none_or(|ticks| work > u64::MAX / 4 / ticks) {
+        return params;
+    }
+    HostParams { ticks: ticks * parts, overhead_per_byte: params.overhead_per_byte.saturating_mul(parts), ..params }
+}
+
 impl Routed {
     /// Executes rank i of `graph` on node `placement[i]` of a network of `nodes` nodes, whose cycles take `cycle`. G of
     /// `params` is not used.
@@ -105,7 +125,7 @@ impl Routed {
         for (rank, node) in graph.ranks().iter().zip(placement) {
             sends[node.index()] |= rank.nodes().iter().any(|node| node.kind == super::Kind::Send);
         }
-        let params = HostParams { gap_per_byte: 0, ..params };
+        let params = HostParams { gap_per_byte: 0, ..in_ticks_of(params, cycle.0.max(1), graph.counts().work) };
         Ok(Self {
             hosts: Hosts::new(graph, params),
             departures: Departures { nodes: placement.to_vec(), ..Departures::default() },

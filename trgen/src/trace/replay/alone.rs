@@ -12,7 +12,7 @@ use super::Replay;
 use super::task::Task;
 use crate::message::Message;
 use crate::source::SourceError;
-use crate::trace::hashing::Table;
+use crate::hashing::Table;
 use crate::trace::program::{Event, Receive, Request, Send, Tag, TagFilter};
 use crate::units::{Cycle, TaskId};
 

@@ -31,7 +31,7 @@ use std::collections::{BinaryHeap, HashSet, VecDeque};
 #[cfg(feature = "formats")]
 use super::container::Reader;
 use super::flow::Flow;
-use super::hashing::Table;
+use crate::hashing::Table;
 use super::matching::Posted;
 use super::program::{Event, Program, Receive, Rounds, TagFilter};
 use super::slow::Slow;
@@ -287,6 +287,12 @@ impl Replay {
     /// Current activity of each task.
     pub(crate) fn tasks_now(&self) -> Vec<TaskActivity> {
         self.tasks.iter().map(Task::activity).collect()
+    }
+
+    /// The node of each task.
+    #[must_use]
+    pub fn places(&self) -> Vec<NodeId> {
+        self.tasks.iter().map(|task| task.node).collect()
     }
 
     /// Statistics of each task so far.

@@ -4,7 +4,7 @@
 //! Large numbers, as a file may have them, have a table.
 
 use super::task::Outstanding;
-use crate::trace::hashing::Table;
+use crate::hashing::Table;
 use crate::trace::program::Request;
 
 /// What has become of a request.

@@ -2,9 +2,11 @@
 
 use super::part::Part;
 use super::sets::{bits, first_from};
-use super::state::{InPort, NO_VC, NOT_HELD, Routers, State, is_by_masks};
+use super::state::{InPort, NO_VC, NOT_HELD, Router, Routers, State};
 use crate::params::{Allocator as Kind, Hold, Params};
 use crate::rules::allocator::Request;
+use crate::rules::interface::Endpoints;
+use crate::rules::priority::{self, Front, Priority};
 use crate::rules::routes::{ByKey, Candidate, Outputs, Tier, select};
 
 /// The request of a head for output VCs, in this step.
@@ -123,6 +125,30 @@ fn bits_from(mask: u32, start: usize) -> impl Iterator<Item = usize> {
     bits(mask.rotate_right(start as u32).into()).map(move |bit| (bit + start) & 31)
 }
 
+/// True if the first channel of the class of a head, which requests the VCs `mask`, is free with a credit at a port, and
+/// one of the others as well.
+fn has_both<const P: usize, const V: usize>(params: &Params, router: &Router<P, V>, port: usize, mask: u32) -> bool {
+    let of_class = params.vcs_of_class();
+    let first = mask.trailing_zeros() as usize / of_class * of_class;
+    let free = router.out_ports[port % P].free;
+    let is_free = |vc: usize| free >> vc & 1 != 0 && router.outputs[port % P][vc % V].credits > 0;
+    is_free(first) && (first + 1..first + of_class).any(is_free)
+}
+
+/// The priority of the flit at the front of an input VC.
+fn priority_of<const P: usize, const V: usize>(
+    params: &Params,
+    routers: &Routers<P, V>,
+    ends: &Endpoints,
+    input: usize,
+) -> i64 {
+    let this = routers.input(input);
+    let arrived = routers.arrived.get(routers.place(input, this.first)).copied().unwrap_or(0);
+    let hops = routers.hops.get(input).copied().unwrap_or(0);
+    let seen = Front { arrived, waiting: this.len.into(), hops };
+    priority::of(params, &ends.packets[routers.front(input).packet], seen)
+}
+
 impl<const P: usize, const V: usize> Part<P, V> {
     /// Lists the heads of a router that request an available VC.
     #[inline]
@@ -169,8 +195,8 @@ impl<const P: usize, const V: usize> Part<P, V> {
             return (input.port, view.available(input.port.into(), input.vcs, Tier::Free));
         }
         let key = packet.key;
-        let (port, _) = self.routers.split(local);
-        let mut head = packet.head(port);
+        let (port, vc) = self.routers.split(local);
+        let mut head = packet.head((port, vc));
         let place = self.first + router;
         if self.routes.decides() && self.wiring.comes_from(place, port, head.source) {
             head.phase = self.routes.decide(place, &head, &mut ByKey(key), &view);
@@ -186,7 +212,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
     pub(super) fn allocate_vcs(&mut self, router: usize) {
         match self.params.vc_allocator {
             Kind::Islip { iterations: 1 } => self.islip_vcs(router),
-            Kind::Separable => self.separable_vcs(router),
+            Kind::Separable if self.masks_vcs => self.separable_vcs(router),
             _ => self.other_vcs(router),
         }
     }
@@ -288,10 +314,12 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let requests = &mut self.scratch.requests;
         requests.clear();
         for head in &self.scratch.heads {
-            let created = self.ends.packets[self.routers.front(base + usize::from(head.input)).packet].start;
+            let input = base + usize::from(head.input);
+            let created = self.ends.packets[self.routers.front(input).packet].start;
+            let rank = priority_of(&self.params, &self.routers, &self.ends, input);
             let resources = bits(head.vcs.into()).map(|vc| usize::from(head.port) * self.routers.vcs + vc);
             let requester = self.routers.to_model_number(head.input.into());
-            requests.extend(resources.map(|resource| Request { requester, resource, created }));
+            requests.extend(resources.map(|resource| Request { requester, resource, created, own: 0, rank }));
         }
         let given = self.routers.vc_allocators[router].allocate(requests);
         for head in &mut self.scratch.heads {
@@ -336,6 +364,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         if self.params.hold == Hold::Packet {
             (asking, busy_outputs) = self.keep_connections(router, asking, step);
         }
+        let has_priorities = self.params.priority != Priority::None;
         let mut wanted = 0u64;
         let mut asked = 0u64;
         for from in bits(asking) {
@@ -353,14 +382,19 @@ impl<const P: usize, const V: usize> Part<P, V> {
                     outs |= 1 << to;
                     self.scratch.candidate[from * ports + to] = vc as u8;
                     self.scratch.ins[to] |= 1 << from;
+                } else if has_priorities && busy_outputs >> to & 1 == 0 {
+                    self.prefer(router, (from, to), vc);
                 }
             }
+            let certain = outs;
             for vc in bits_from(speculative, start) {
                 let to = usize::from(self.routers.all[router].inputs[from % P][vc % V].port);
                 if (outs | busy_outputs) >> to & 1 == 0 {
                     outs |= 1 << to;
                     self.scratch.candidate[from * ports + to] = vc as u8;
                     self.scratch.ins[to] |= 1 << from;
+                } else if has_priorities && (busy_outputs | certain) >> to & 1 == 0 {
+                    self.prefer(router, (from, to), vc);
                 }
             }
             self.scratch.outs[from] = outs;
@@ -374,7 +408,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         for at in 0..self.scratch.pairs.len() {
             let (from, to) = (usize::from(self.scratch.pairs[at].0), usize::from(self.scratch.pairs[at].1));
             let vc = usize::from(self.scratch.candidate[from * ports + to]);
-            if is_by_masks(self.params.switch_allocator) {
+            if self.masks_ports {
                 self.advance_switch_pointers(router, from, to, vc);
             } else {
                 self.routers.all[router].in_ports[from].next_vc = (vc + 1) as u8;
@@ -387,12 +421,25 @@ impl<const P: usize, const V: usize> Part<P, V> {
             }
             let head = self.scratch.heads.iter_mut().find(|head| head.input == input);
             match head.filter(|head| head.won != NO_VC) {
-                Some(head) if self.routers.all[router].output(head.won.into()).credits > 0 => {
+                Some(head)
+                    if self.routers.all[router].output(head.won.into()).credits > 0
+                        && (!self.keeps_channel_0 || has_both(&self.params, &self.routers.all[router], to, head.vcs)) =>
+                {
                     head.is_granted = true;
                     self.scratch.grants.push(Grant { input, output: head.won, is_speculative: true });
                 }
                 _ => self.stalls.misspeculated += 1,
             }
+        }
+    }
+
+    /// Makes another VC the candidate of an input port for an output port, if its priority is larger.
+    fn prefer(&mut self, router: usize, (from, to): (usize, usize), vc: usize) {
+        let first = self.routers.first_vc(router * P + from);
+        let candidate = &mut self.scratch.candidate[from * self.routers.ports + to];
+        let rank = |vc: usize| priority_of(&self.params, &self.routers, &self.ends, first + vc);
+        if rank(vc) > rank(usize::from(*candidate)) {
+            *candidate = vc as u8;
         }
     }
 
@@ -437,6 +484,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
     /// `ins` of the scratch memory; `ins` is cleared.
     fn match_ports(&mut self, router: usize, asked: u64, wanted: u64) {
         let ports = self.routers.ports;
+        let has_priorities = self.params.priority != Priority::None;
         let this = &self.routers.all[router];
         let Scratch { outs, ins, pairs, candidate, requests, .. } = &mut self.scratch;
         pairs.clear();
@@ -456,7 +504,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
                     pairs.push((from as u8, to as u8));
                 }
             }
-            Kind::Separable => {
+            Kind::Separable if self.masks_ports => {
                 for to in bits(wanted) {
                     ins[to] = 0;
                 }
@@ -475,9 +523,16 @@ impl<const P: usize, const V: usize> Part<P, V> {
                 for from in bits(asked) {
                     for to in bits(outs[from]) {
                         let vc = usize::from(candidate[from * ports + to]);
-                        let front = self.routers.front(self.routers.first_vc(router * P + from) + vc);
-                        let created = self.ends.packets[front.packet].start;
-                        requests.push(Request { requester: from, resource: to, created });
+                        let input = self.routers.first_vc(router * P + from) + vc;
+                        let created = self.ends.packets[self.routers.front(input).packet].start;
+                        let mut rank = 0;
+                        if has_priorities {
+                            rank = priority_of(&self.params, &self.routers, &self.ends, input);
+                            if self.routers.input(input).state != State::Active {
+                                rank = priority::speculative(rank);
+                            }
+                        }
+                        requests.push(Request { requester: from, resource: to, created, own: rank, rank });
                     }
                 }
                 for to in bits(wanted) {

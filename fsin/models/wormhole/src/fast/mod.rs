@@ -42,7 +42,7 @@ use std::sync::Arc;
 
 use fsin_core::engine::Engine;
 use fsin_core::messages::Messages;
-use fsin_core::network::{Deadlock, Injected, Measure, NetworkFailure, Notices};
+use fsin_core::network::{Deadlock, Injected, Measure, NetworkFailure, Notices, RouterEvents};
 use fsin_core::parallel::{Division, MAX_THREADS, Partitioned};
 use fsin_core::topology::Topology;
 use fsin_core::view::Occupancy;
@@ -359,6 +359,20 @@ impl<const P: usize, const V: usize> Engine for Fast<P, V> {
         }
     }
 
+    fn count_events(&mut self) {
+        let ports = self.wiring.ports;
+        for part in self.parts.parts_mut() {
+            // Crossings are counted beside, so that a run without counts has one question for both.
+            part.crossed.resize(part.routers.all.len() * ports, 0);
+            part.traversed.resize(part.routers.all.len() * ports * ports, 0);
+        }
+    }
+
+    fn events(&self) -> Option<Vec<RouterEvents>> {
+        let traversed: Vec<u64> = self.parts.parts().iter().flat_map(|part| &part.traversed).copied().collect();
+        self.wiring.events(&traversed)
+    }
+
     fn show(&self, into: &mut Occupancy) {
         let flits = |router: usize, port: usize| {
             let part = self.part_of(router);
@@ -373,7 +387,9 @@ impl<const P: usize, const V: usize> Engine for Fast<P, V> {
         };
         into.waiting.extend(self.places.chunks(self.wiring.own).map(|taps| taps.iter().map(waiting).sum::<u64>()));
     }
+
     fn begin_figures(&mut self) {
+        self.parts.parts_mut().iter_mut().for_each(|part| part.traversed.fill(0));
         let counts = self.count();
         self.whole.begin(counts);
     }

@@ -13,11 +13,13 @@ use trgen::Cycle;
 use super::allocate::Scratch;
 use super::mail::Mail;
 use super::sets::{Set, bits};
-use super::state::{ABROAD, ENDPOINT, Input, NO_FLIT, NO_VC, Routers, State, is_by_masks, pack, unpack};
+use super::state::{ABROAD, ENDPOINT, Input, NO_FLIT, NO_VC, Routers, State, pack, unpack, uses_masks};
 use crate::params::{Hold, Params};
+use crate::rules::batch::Batch;
 use crate::rules::details::{Details, Stalls};
 use crate::rules::interface::{Endpoints, Flit, Unsent};
 use crate::rules::outages::Arriving;
+use crate::rules::priority::Priority;
 use crate::rules::routes::{ByKey, Candidate, Routes};
 use crate::rules::sinks::Sinks;
 use crate::rules::whole::Report;
@@ -84,6 +86,9 @@ pub(super) struct Part<const P: usize, const V: usize> {
     pub(super) last_moved: u64,
     /// \[packets\] By router and output port; empty unless the loads of links are observed.
     pub(super) crossed: Vec<u64>,
+    /// \[flits\] By router, input port and output port; empty unless events are counted. Those of a packet count when
+    /// its head passes.
+    pub(super) traversed: Vec<u64>,
     /// By router and output port, if output queues are bounded: the step after which each flit enters the queue, and
     /// the cycle in which it leaves.
     pub(super) queued: Vec<VecDeque<(u64, u64)>>,
@@ -99,8 +104,18 @@ pub(super) struct Part<const P: usize, const V: usize> {
     /// True if the engine is plain, no flit waits for its link, and flits request the switch in the step of their
     /// arrival.
     pub(super) is_lean: bool,
-    /// Both.
+    /// Both, and no priorities.
     is_direct: bool,
+    /// True if packets on channel 0 stay there.
+    pub(super) keeps_channel_0: bool,
+    /// \[steps\] Delays of route computation and switch traversal, where these are in batches.
+    route_batch: Option<u64>,
+    pub(super) traverse_batch: Option<u64>,
+    /// By router: the last batches of both. Empty without batches.
+    pub(super) batches: Vec<(Batch, Batch)>,
+    /// True if VC allocation, and switch allocation, are operations on masks.
+    pub(super) masks_vcs: bool,
+    pub(super) masks_ports: bool,
     /// True if credits decide which VCs are available.
     pub(super) heeds_credits: bool,
     /// Scratch memory of a step.
@@ -206,19 +221,21 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let slots = u64::from(params.buffer) * params.vcs as u64;
         let queue = match &wiring.paced {
             Some(paced) => slots * u64::from(paced.longest),
-            None if params.speedup.is_one() => 0,
+            None if params.speedup.is_one() && params.traverse_batch().is_none() => 0,
             None => slots,
         };
         let link = u64::from(wiring.longest().max(1)) + 1;
-        let longest = u64::from(params.traverse_delay) + queue + link;
-        let stages = params.head_delay() + u64::from(params.switch_alloc_delay) + 2;
+        // Something that waits for a batch waits at most for the one before.
+        let longest = 2 * u64::from(params.traverse_delay) + queue + link;
+        let stages = u64::from(params.route_delay) + params.head_delay() + u64::from(params.switch_alloc_delay) + 2;
         let is_adaptive = routes.is_adaptive() || routes.decides();
         let routers = Routers::new(params, wiring, &locals, &endpoints);
         let queues = if params.output_queue.is_some() { count * P } else { 0 };
-        let by_masks = is_by_masks(params.vc_allocator) && is_by_masks(params.switch_allocator);
-        let is_plain = by_masks && params.hold == Hold::Flit && params.output_queue.is_none();
+        let by_masks = uses_masks(params, params.vc_allocator) && uses_masks(params, params.switch_allocator);
+        let is_plain = by_masks && !params.keeps_channel_0() && params.hold == Hold::Flit && params.output_queue.is_none();
+        let has_batches = params.route_batch().or(params.traverse_batch()).is_some();
         let is_in_step = params.speedup.is_one() && wiring.paced.is_none();
-        let is_lean = is_in_step && params.switch_alloc_delay == 1;
+        let is_lean = is_in_step && params.switch_alloc_delay == 1 && params.traverse_batch().is_none();
         let out = wiring.paced.as_ref().map_or(&[][..], |paced| &paced.out);
         let home = |&endpoint: &u32| {
             let (router, port) = wiring.entry(endpoint as usize);
@@ -254,13 +271,20 @@ impl<const P: usize, const V: usize> Part<P, V> {
             links: out.get(locals.start * wiring.ports..locals.end * wiring.ports).map_or_else(Vec::new, <[_]>::to_vec),
             last_moved: 0,
             crossed: Vec::new(),
+            traversed: Vec::new(),
             queued: vec![VecDeque::new(); queues],
             head_delay: params.head_delay(),
             is_adaptive,
             has_phases: routes.has_phases(),
             is_plain,
             is_lean,
-            is_direct: is_plain && is_lean,
+            is_direct: is_plain && is_lean && params.priority == Priority::None,
+            keeps_channel_0: params.keeps_channel_0(),
+            route_batch: params.route_batch(),
+            traverse_batch: params.traverse_batch(),
+            batches: vec![<(Batch, Batch)>::default(); if has_batches { count } else { 0 }],
+            masks_vcs: uses_masks(params, params.vc_allocator),
+            masks_ports: uses_masks(params, params.switch_allocator),
             heeds_credits: is_adaptive || params.wait_for_tail_credit || params.vc_busy_when_full,
             scratch: Scratch::new(wiring.ports),
             ends: Endpoints::new(params, endpoints, wiring),
@@ -404,6 +428,9 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let has_credit = this.output(output.into()).credits > 0;
         let place = routers.place(input, first.wrapping_add(len));
         routers.flits[place] = flit;
+        if let Some(arrived) = routers.arrived.get_mut(place) {
+            *arrived = now;
+        }
         let waiting = &mut self.occupancy[input % V];
         *waiting = waiting.wrapping_sub(now);
         let is_pipelined = !routers.ready.is_empty();
@@ -448,14 +475,21 @@ impl<const P: usize, const V: usize> Part<P, V> {
     /// `next` is the next step.
     #[inline(always)]
     pub(super) fn begin(&mut self, input: usize, packet: u32, from: u64, next: u64) {
-        let from = from + self.head_delay;
         let router = self.routers.router_of(input);
+        let from = match self.route_batch {
+            Some(delay) => self.batches[router].0.join(from, delay) + 1 + self.head_delay - delay,
+            None => from + self.head_delay,
+        };
         let this = self.routers.input_mut(input);
         this.state = State::NeedsVc;
         this.since = from;
+        if let Some(hops) = self.routers.hops.get_mut(input) {
+            *hops = self.ends.packets[packet].hops;
+        }
+        let this = self.routers.input_mut(input);
         if !self.is_adaptive {
             let packet = &self.ends.packets[packet];
-            let head = packet.head(input / V % P);
+            let head = packet.head((input / V % P, input % V));
             let draw = &mut ByKey(packet.key);
             let Candidate { port, vcs, .. } =
                 self.routes.only(self.first + router, &head, draw, &mut self.scratch.candidates);

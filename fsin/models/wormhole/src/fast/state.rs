@@ -9,6 +9,7 @@ use super::sets::{Set, bits};
 use crate::params::{Allocator as Kind, Params};
 use crate::rules::allocator::Allocator;
 use crate::rules::interface::Flit;
+use crate::rules::priority::Priority;
 use crate::rules::wiring::{End, Wire, Wiring};
 
 /// A bit that marks an endpoint in [`OutPort::target`] and [`InPort::back`].
@@ -213,17 +214,27 @@ pub(super) struct Routers<const P: usize, const V: usize> {
     /// \[step\] By VC and place: the step from which the flit may request the switch. Empty if flits may do so when
     /// they arrive.
     pub(super) ready: Vec<u64>,
-    /// By router: the VC allocator. Empty if the engine computes VC allocation [by masks](is_by_masks).
+    /// \[cycle\] By VC and place: when the flit came. Empty unless that is a priority.
+    pub(super) arrived: Vec<u64>,
+    /// \[links\] By VC: what the packet at the front had crossed when its head came to the front. Empty unless that is a
+    /// priority.
+    pub(super) hops: Vec<u32>,
+    /// By router: the VC allocator. Empty if the engine computes VC allocation [by masks](uses_masks).
     pub(super) vc_allocators: Vec<Allocator>,
-    /// By router: the switch allocator. Empty if the engine computes switch allocation [by masks](is_by_masks).
+    /// By router: the switch allocator. Empty if the engine computes switch allocation [by masks](uses_masks).
     pub(super) switch_allocators: Vec<Allocator>,
     /// Routers that have something to do in the next step.
     pub(super) active: Set,
 }
 
 /// True if the engine computes this allocation with operations on masks, and not with an [`Allocator`].
-pub(super) const fn is_by_masks(kind: Kind) -> bool {
+const fn is_by_masks(kind: Kind) -> bool {
     matches!(kind, Kind::Islip { iterations: 1 } | Kind::Separable)
+}
+
+/// True if the engine computes this allocation of a network with operations on masks, which know no priorities.
+pub(super) fn uses_masks(params: &Params, kind: Kind) -> bool {
+    is_by_masks(kind) && !params.ranks(kind)
 }
 
 impl<const P: usize, const V: usize> Routers<P, V> {
@@ -273,7 +284,7 @@ impl<const P: usize, const V: usize> Routers<P, V> {
             };
             OutPort { free: crate::rules::routes::mask(vcs), grant: 0, target, delay: wire.delay + 1 - saved, left: 0 }
         };
-        let allocators = |kind, size| match is_by_masks(kind) {
+        let allocators = |kind, size| match uses_masks(params, kind) {
             true => Vec::new(),
             false => vec![Allocator::new(kind, size, size); routers],
         };
@@ -294,6 +305,8 @@ impl<const P: usize, const V: usize> Routers<P, V> {
             all: own.clone().map(router).collect(),
             flits: vec![0; places],
             ready: vec![0; if params.switch_alloc_delay > 1 { places } else { 0 }],
+            arrived: vec![0; if params.priority == Priority::LocalAge { places } else { 0 }],
+            hops: vec![0; if params.priority == Priority::HopCount { vcs_in_all } else { 0 }],
             vc_allocators: allocators(params.vc_allocator, ports * vcs),
             switch_allocators: allocators(params.switch_allocator, ports),
             active: Set::new(routers),

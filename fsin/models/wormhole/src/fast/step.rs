@@ -138,7 +138,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             self.credits.add(back, (router * (P * V) + output) as u32);
         }
         if flit.is_head {
-            self.head_leaves(router, to, flit.packet, leaves, target);
+            self.head_leaves(router, (from, to), flit.packet, leaves, target);
         }
         if flit.is_tail && left > 0 {
             self.next_comes(input_vc, true, now + 1);
@@ -282,7 +282,10 @@ impl<const P: usize, const V: usize> Part<P, V> {
         in_port.sent = now.max(in_port.sent + 1);
         self.credits.add(in_port.sent + u64::from(in_port.delay), in_port.back + vc as u32);
 
-        let enters = step + u64::from(self.params.traverse_delay);
+        let enters = match self.traverse_batch {
+            Some(delay) => self.batches[router].1.join(step + 1, delay),
+            None => step + u64::from(self.params.traverse_delay),
+        };
         let flit = unpack(word);
         if self.params.hold == Hold::Packet {
             in_port.held = if flit.is_tail { NOT_HELD } else { vc as u8 };
@@ -337,7 +340,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let has_requests = u64::from(in_port.requests != 0) << from;
         own_router.requests = own_router.requests & !(1 << from) | has_requests;
         if flit.is_head {
-            self.head_leaves(router, to, flit.packet, leaves, target);
+            self.head_leaves(router, (from, to), flit.packet, leaves, target);
         }
         if left > 0 && (flit.is_tail || !self.routers.ready.is_empty()) {
             self.next_comes(input_vc, flit.is_tail, step + 1);
@@ -346,7 +349,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
 
     /// Accounts for a head that has been granted the switch and leaves towards `target` in cycle `leaves`.
     #[inline]
-    fn head_leaves(&mut self, router: usize, to: usize, number: u32, leaves: u64, target: u32) {
+    fn head_leaves(&mut self, router: usize, (from, to): (usize, usize), number: u32, leaves: u64, target: u32) {
         let is_last = target & ABROAD == ENDPOINT;
         let packet = &mut self.ends.packets[number];
         packet.switch_cycles += packet.end_stage(self.clock);
@@ -354,11 +357,15 @@ impl<const P: usize, const V: usize> Part<P, V> {
         if self.has_phases && !is_last {
             let first_here = if target & ENDPOINT == 0 { self.first } else { 0 };
             let there = first_here + self.routers.router_of((target & !ABROAD) as usize);
-            packet.phase = self.routes.hop(self.first + router, there, &packet.head(0), &mut ByKey(packet.key));
+            packet.phase = self.routes.hop(self.first + router, there, &packet.head((0, 0)), &mut ByKey(packet.key));
         }
         self.ends.head_leaves(number, is_last);
         if !self.crossed.is_empty() {
-            self.crossed[router * self.routers.ports + to] += 1;
+            let ports = self.routers.ports;
+            self.crossed[router * ports + to] += 1;
+            if let Some(traversed) = self.traversed.get_mut((router * ports + from) * ports + to) {
+                *traversed += u64::from(self.ends.packets[number].flits);
+            }
         }
     }
 

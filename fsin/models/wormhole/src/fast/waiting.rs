@@ -36,7 +36,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             State::Active | State::Waiting => self.routers.split(this.output.into()),
             _ => {
                 let packet = &self.ends.packets[self.routers.front(input_vc).packet];
-                let head = packet.head(input / vcs);
+                let head = packet.head((input / vcs, input % vcs));
                 let mut candidates = Vec::new();
                 self.routes.candidates(router, &head, &mut ByKey(packet.key), &mut candidates);
                 let last = candidates.last()?;

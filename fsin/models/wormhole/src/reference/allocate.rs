@@ -1,7 +1,10 @@
 //! Allocation of virtual channels and of the switch in a step of a router.
 
 use super::{Grant, Reference, State};
+use std::cmp::Reverse;
+
 use crate::rules::allocator::Request;
+use crate::rules::priority::{self, Front, Priority};
 
 impl Reference {
     /// By input VC: the request of its head, as output port and mask of available VCs.
@@ -20,15 +23,24 @@ impl Reference {
         front.map_or(0, |front| self.ends.packets[front.flit.packet].start)
     }
 
+    /// The priority of the flit at the front of an input VC.
+    fn priority(&self, router: usize, input: usize) -> i64 {
+        let this = &self.routers[router].inputs[input];
+        this.buffer.front().map_or(0, |front| {
+            let seen = Front { arrived: front.arrived, waiting: this.buffer.len(), hops: this.hops };
+            priority::of(&self.params, &self.ends.packets[front.flit.packet], seen)
+        })
+    }
+
     /// By input VC: the output VC that its head wins.
     pub(super) fn allocate_vcs(&mut self, router: usize, requests: &[Option<(usize, u32)>]) -> Vec<Option<usize>> {
         let vcs = self.params.vcs;
         let mut asked = Vec::new();
         for (requester, request) in requests.iter().enumerate() {
             let Some((port, mask)) = *request else { continue };
-            let created = self.created(router, requester);
+            let (created, rank) = (self.created(router, requester), self.priority(router, requester));
             let resources = (0..vcs).filter(|vc| mask >> vc & 1 != 0).map(|vc| port * vcs + vc);
-            asked.extend(resources.map(|resource| Request { requester, resource, created }));
+            asked.extend(resources.map(|resource| Request { requester, resource, created, own: 0, rank }));
         }
         let won = self.routers[router].vc_allocator.allocate(&asked);
         for (request, won) in requests.iter().zip(&won) {
@@ -51,6 +63,19 @@ impl Reference {
             State::Active { output, from } if !front.flit.is_head || from <= step => Some(output),
             _ => None,
         }
+    }
+
+    /// True if the first channel of the class of a head is free with a credit at a port, and one of the others as well.
+    fn has_both(&self, router: usize, port: usize, head: Option<(usize, u32)>) -> bool {
+        let vcs = self.params.vcs;
+        let of_class = self.params.vcs_of_class();
+        let Some((_, mask)) = head else { return false };
+        let first = mask.trailing_zeros() as usize / of_class * of_class;
+        let is_free = |vc: usize| {
+            let output = &self.routers[router].outputs[port * vcs + vc];
+            output.owner.is_none() && output.credits > 0
+        };
+        is_free(first) && (first + 1..first + of_class).any(is_free)
     }
 
     /// The grants of the switch that will be used, in the order of input ports. `heads` are the requests for VCs and
@@ -110,14 +135,18 @@ impl Reference {
             }
             let first = self.routers[router].next_vc[from];
             let asking = (0..vcs).filter(|&vc| wanted[from * vcs + vc].is_some_and(|(port, _)| port == to));
-            let best = asking.min_by_key(|&vc| {
+            let rank = |vc: usize| {
+                let priority = self.priority(router, from * vcs + vc);
                 let is_speculative = wanted[from * vcs + vc].is_some_and(|(_, speculative)| speculative);
-                (is_speculative, (vc + vcs - first) % vcs)
-            });
+                if is_speculative { priority::speculative(priority) } else { priority }
+            };
+            let best = asking.min_by_key(|&vc| (Reverse(rank(vc)), (vc + vcs - first) % vcs));
             if let Some(vc) = best {
                 let created = self.created(router, from * vcs + vc);
                 candidates[from * ports + to] = Some(vc);
-                requests.push(Request { requester: from, resource: to, created });
+                // Without priorities, ports compete alike whether they speculate or not.
+                let rank = if self.params.priority == Priority::None { 0 } else { rank(vc) };
+                requests.push(Request { requester: from, resource: to, created, own: rank, rank });
             }
         }
         let given = self.routers[router].switch_allocator.allocate(&requests);
@@ -126,7 +155,12 @@ impl Reference {
             let Some(vc) = candidates[from * ports + to] else { continue };
             let input = from * vcs + vc;
             self.routers[router].next_vc[from] = (vc + 1) % vcs;
-            match self.ready(router, input, step).or(won[input]) {
+            let ready = self.ready(router, input, step);
+            if ready.is_none() && self.params.keeps_channel_0() && !self.has_both(router, to, heads[input]) {
+                self.stalls.misspeculated += 1;
+                continue;
+            }
+            match ready.or(won[input]) {
                 Some(output) if self.routers[router].outputs[output].credits > 0 => {
                     grants.push(Grant { input, output });
                 }

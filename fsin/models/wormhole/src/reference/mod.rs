@@ -27,6 +27,7 @@ use trgen::catalog::SpecError;
 use crate::Prepared;
 use crate::params::{Hold, Params};
 use crate::rules::allocator::Allocator;
+use crate::rules::batch::Batch;
 use crate::rules::details::Stalls;
 use crate::rules::interface::{Endpoints, Flit};
 use crate::rules::outages::Arriving;
@@ -46,6 +47,8 @@ struct Buffered {
     flit: Flit,
     /// \[step\] Step from which the flit may request the switch.
     ready: u64,
+    /// \[cycle\] When the flit came.
+    arrived: u64,
 }
 
 /// The state of an input VC, by the packet at its front.
@@ -65,6 +68,8 @@ struct InputVc {
     /// The flits in its buffer, the front first.
     buffer: VecDeque<Buffered>,
     state: State,
+    /// \[links\] That the packet at the front had crossed when its head came to the front.
+    hops: u32,
 }
 
 /// An output VC.
@@ -89,6 +94,9 @@ struct Router {
     next_vc: Vec<usize>,
     /// By input port: the input VC whose connection through the crossbar is kept.
     held: Vec<Option<usize>>,
+    /// The last batches of route computation and switch traversal.
+    computing: Batch,
+    traversing: Batch,
     /// Flits in the crossbar: the step in which the flit reaches the output queue, its output VC, and the flit.
     crossing: VecDeque<(u64, usize, Flit)>,
     /// By output port: the output queue, of VCs and flits.
@@ -150,6 +158,9 @@ pub struct Reference {
     last_moved: u64,
     /// \[packets\] By router and output port; empty unless the loads of links are observed.
     crossed: Vec<u64>,
+    /// \[flits\] By router, input port and output port; empty unless events are counted. Those of a packet count when
+    /// its head passes.
+    traversed: Vec<u64>,
 }
 
 /// The output VCs of a router, as a head that needs one sees them.
@@ -199,7 +210,7 @@ impl Reference {
     pub fn new(topology: &dyn Topology, params: Params) -> Result<Self, SpecError> {
         let Prepared { wiring, routes, reconfiguration } = crate::prepare(topology, &params)?;
         let (vcs, ports) = (params.vcs, wiring.ports);
-        let input = InputVc { buffer: VecDeque::new(), state: State::Idle };
+        let input = InputVc { buffer: VecDeque::new(), state: State::Idle, hops: 0 };
         let router = Router {
             inputs: vec![input; ports * vcs],
             outputs: vec![OutputVc { owner: None, credits: params.buffer }; ports * vcs],
@@ -207,6 +218,8 @@ impl Reference {
             switch_allocator: Allocator::new(params.switch_allocator, ports, ports),
             next_vc: vec![0; ports],
             held: vec![None; ports],
+            computing: Batch::default(),
+            traversing: Batch::default(),
             crossing: VecDeque::new(),
             queues: vec![VecDeque::new(); ports],
             credits_to_send: vec![VecDeque::new(); ports],
@@ -227,6 +240,7 @@ impl Reference {
             occupancy: vec![(0, 0); vcs],
             last_moved: 0,
             crossed: Vec::new(),
+            traversed: Vec::new(),
             params,
             wiring,
             routes,
@@ -318,9 +332,11 @@ impl Reference {
             let Some((_, vc, flit)) = this.arriving[port].pop_front_if(|&mut (due, _, _)| due <= now) else { continue };
             let input = &mut this.inputs[port * vcs + usize::from(vc)];
             if input.state == State::Idle {
-                input.state = State::NeedsVc { from: step + self.params.head_delay() };
+                input.state = State::NeedsVc { from: first_request(&self.params, &mut this.computing, step) };
+                input.hops = self.ends.packets[flit.packet].hops;
             }
-            input.buffer.push_back(Buffered { flit, ready: step + u64::from(self.params.switch_alloc_delay) - 1 });
+            let ready = step + u64::from(self.params.switch_alloc_delay) - 1;
+            input.buffer.push_back(Buffered { flit, ready, arrived: now });
             let (sum, flits) = &mut self.occupancy[usize::from(vc)];
             (*sum, *flits) = (sum.wrapping_sub(now), *flits + 1);
             if self.arriving.is_damaged((router, port, vc.into()), flit, now) {
@@ -338,7 +354,7 @@ impl Reference {
     fn request(&mut self, router: usize, input: usize) -> Option<(usize, u32)> {
         let front = self.routers[router].inputs[input].buffer.front()?.flit;
         let packet = &self.ends.packets[front.packet];
-        let mut head = packet.head(input / self.params.vcs);
+        let mut head = packet.head((input / self.params.vcs, input % self.params.vcs));
         let (key, flits) = (packet.key, packet.flits);
         let local = Local { params: &self.params, router: &self.routers[router], flits };
         let is_first = self.wiring.comes_from(router, input / self.params.vcs, head.source);
@@ -363,7 +379,7 @@ impl Reference {
     /// Applies the grants of a step to the state of the router.
     fn apply(&mut self, router: usize, step: u64, won: &[Option<usize>], grants: &[Grant]) {
         let (now, vcs) = (self.clock, self.params.vcs);
-        let (switch_delay, head_delay) = (self.params.switch_delay(), self.params.head_delay());
+        let switch_delay = self.params.switch_delay();
         let this = &mut self.routers[router];
         for (input, output) in won.iter().enumerate() {
             let Some(output) = *output else { continue };
@@ -388,16 +404,27 @@ impl Reference {
                 if let Some(crossed) = self.crossed.get_mut(router * self.wiring.ports + output / vcs) {
                     *crossed += 1;
                 }
+                let ports = self.wiring.ports;
+                if let Some(traversed) = self.traversed.get_mut((router * ports + port) * ports + output / vcs) {
+                    *traversed += u64::from(self.ends.packets[flit.packet].flits);
+                }
             }
             if flit.is_tail {
                 this.outputs[output].owner = None;
                 from.state = match from.buffer.front() {
-                    Some(_) => State::NeedsVc { from: step + 1 + head_delay },
+                    Some(next) => {
+                        from.hops = self.ends.packets[next.flit.packet].hops;
+                        State::NeedsVc { from: first_request(&self.params, &mut this.computing, step + 1) }
+                    }
                     None => State::Idle,
                 };
             }
             this.credits_to_send[port].push_back(vc as u8);
-            this.crossing.push_back((step + u64::from(self.params.traverse_delay), output, flit));
+            let leaves = match self.params.traverse_batch() {
+                Some(delay) => this.traversing.join(step + 1, delay),
+                None => step + u64::from(self.params.traverse_delay),
+            };
+            this.crossing.push_back((leaves, output, flit));
             let (sum, flits) = &mut self.occupancy[vc];
             (*sum, *flits) = (sum.wrapping_add(now), *flits - 1);
             self.flit_hops += 1;
@@ -444,7 +471,7 @@ impl Reference {
                     if flit.is_head {
                         let Self { ends, routes, .. } = self;
                         let packet = &mut ends.packets[flit.packet];
-                        packet.phase = routes.hop(router, next as usize, &packet.head(0), &mut ByKey(packet.key));
+                        packet.phase = routes.hop(router, next as usize, &packet.head((0, 0)), &mut ByKey(packet.key));
                     }
                     self.routers[next as usize].arriving[usize::from(at)].push_back((due, vc, flit));
                 }
@@ -469,6 +496,14 @@ impl Reference {
         self.whole.messages.in_flight() == 0
             && self.pipes.iter().all(|pipes| pipes.returning.is_empty())
             && self.routers.iter().all(credits_home)
+    }
+}
+
+/// \[step\] The first step in which a head can be given an output VC that comes to the front in step `step`.
+fn first_request(params: &Params, computing: &mut Batch, step: u64) -> u64 {
+    match params.route_batch() {
+        Some(delay) => computing.join(step, delay) + 1 + params.head_delay() - delay,
+        None => step + params.head_delay(),
     }
 }
 

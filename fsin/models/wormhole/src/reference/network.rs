@@ -2,7 +2,7 @@
 
 use fsin_core::engine::Engine;
 use fsin_core::messages::Messages;
-use fsin_core::network::{Deadlock, Injected, Measure, NetworkFailure, Notices};
+use fsin_core::network::{Deadlock, Injected, Measure, NetworkFailure, Notices, RouterEvents};
 use fsin_core::view::Occupancy;
 use trgen::{Cycle, Message, NodeId};
 
@@ -76,6 +76,15 @@ impl Engine for Reference {
         self.crossed.resize(self.wiring.routers * self.wiring.ports, 0);
     }
 
+    fn count_events(&mut self) {
+        self.count_crossings();
+        self.traversed.resize(self.wiring.routers * self.wiring.ports * self.wiring.ports, 0);
+    }
+
+    fn events(&self) -> Option<Vec<RouterEvents>> {
+        self.wiring.events(&self.traversed)
+    }
+
     fn show(&self, into: &mut Occupancy) {
         let flits = |router: usize, port: usize| {
             let vcs = self.params.vcs;
@@ -89,6 +98,7 @@ impl Engine for Reference {
     }
 
     fn begin_figures(&mut self) {
+        self.traversed.fill(0);
         let counts = self.count();
         self.whole.begin(counts);
     }

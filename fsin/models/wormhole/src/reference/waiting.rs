@@ -29,7 +29,7 @@ impl Reference {
             State::Active { output, .. } => (output / vcs, output % vcs),
             _ => {
                 let packet = &self.ends.packets[front.flit.packet];
-                let head = packet.head(input / vcs);
+                let head = packet.head((input / vcs, input % vcs));
                 let mut candidates = Vec::new();
                 self.routes.candidates(router, &head, &mut ByKey(packet.key), &mut candidates);
                 let last = candidates.last()?;

@@ -1,5 +1,7 @@
 //! Allocators, written as they are defined: they compute a matching from a set of requests.
 
+use std::cmp::Reverse;
+
 use crate::params::Allocator as Kind;
 
 /// Matches requesters with resources; its pointers persist from step to step.
@@ -24,6 +26,10 @@ pub(crate) struct Request {
     pub(crate) resource: usize,
     /// \[cycle\] Creation of the packet that makes the request.
     pub(crate) created: u64,
+    /// By which a requester prefers one of its requests.
+    pub(crate) own: i64,
+    /// By which a resource prefers one of its requests.
+    pub(crate) rank: i64,
 }
 
 impl Allocator {
@@ -77,18 +83,22 @@ impl Allocator {
         }
     }
 
-    /// Input-first separable allocation. Adds matches to `given` (by requester).
+    /// Input-first separable allocation: of the largest priority the first one from the pointer. Adds matches to `given`
+    /// (by requester).
     fn separable(&mut self, requests: &[Request], given: &mut [Option<usize>]) {
         let (requesters, resources) = (self.accept.len(), self.grant.len());
         let mut picked = vec![Vec::new(); resources];
         for requester in 0..requesters {
             let asked = requests.iter().filter(|request| request.requester == requester);
-            if let Some(pick) = first_from(asked.map(|request| request.resource), self.accept[requester], resources) {
-                picked[pick].push(requester);
+            let distance = |request: &&Request| (request.resource + resources - self.accept[requester]) % resources;
+            if let Some(pick) = asked.min_by_key(|request| (Reverse(request.own), distance(request))) {
+                picked[pick.resource].push(*pick);
             }
         }
         for (resource, asking) in picked.into_iter().enumerate() {
-            let Some(requester) = first_from(asking.into_iter(), self.grant[resource], requesters) else { continue };
+            let distance = |request: &Request| (request.requester + requesters - self.grant[resource]) % requesters;
+            let won = asking.iter().min_by_key(|request| (Reverse(request.rank), distance(request)));
+            let Some(&Request { requester, .. }) = won else { continue };
             given[requester] = Some(resource);
             self.grant[resource] = (requester + 1) % requesters;
             self.accept[requester] = (resource + 1) % resources;

@@ -6,6 +6,7 @@
 //! cyclically from the one after that of the class's last packet; the other flits of the packet wait for credits of
 //! that VC. A sink takes what comes, one flit a cycle.
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use trgen::rng::mix2;
 
 use super::details::Stages;
 use super::outages::{Identity, Outages};
+use super::priority::Priority;
 use super::routes::Head;
 use super::whole::Report;
 use super::wiring::Wiring;
@@ -76,11 +78,16 @@ impl Packet {
         (NodeId(self.source), self.sequence)
     }
 
-    /// What a routing function knows of the packet at an input port.
+    /// Number of the packet among the packets of its source.
+    pub(crate) const fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// What a routing function knows of the packet at a VC of an input port.
     #[inline(always)]
-    pub(crate) const fn head(&self, input: usize) -> Head {
+    pub(crate) const fn head(&self, (input, vc): (usize, usize)) -> Head {
         let &Self { source, destination, phase, class, .. } = self;
-        Head { source, destination, phase, class, input: input as u8 }
+        Head { source, destination, phase, class, input: input as u8, vc: vc as u8 }
     }
 
     /// \[cycles\] Time of the head in the stage that it leaves now, in cycle `now`.
@@ -358,15 +365,26 @@ impl Endpoints {
         }
         let classes = self.params.message_classes as u8;
         let first = self.sources[endpoint].next_class;
-        let mut turns = (first..classes).chain(0..first);
-        turns.find_map(|class| {
+        let priorities = match self.params.priority {
+            Priority::Class => self.params.class_priorities.clone(),
+            _ => Vec::new(),
+        };
+        let mut send = |class| {
             let sent = self.send_of(endpoint, class, now)?;
             self.sources[endpoint].next_class = (class + 1) % classes;
             if let Some(link) = self.links.get_mut(endpoint) {
                 link.begin(now);
             }
             Some(sent)
-        })
+        };
+        let turns = (first..classes).chain(0..first);
+        if priorities.is_empty() {
+            return turns.into_iter().find_map(send);
+        }
+        // Of those that can send, the class of the largest priority does.
+        let mut turns: Vec<u8> = turns.collect();
+        turns.sort_by_key(|&class| Reverse(priorities.get(usize::from(class)).copied().unwrap_or(0)));
+        turns.into_iter().find_map(&mut send)
     }
 
     /// True if an endpoint cannot send in this cycle because its link is busy.

@@ -1,9 +1,11 @@
 //! What both engines share: wiring, routing functions, allocators, messages and statistics.
 
 pub(crate) mod allocator;
+pub(crate) mod batch;
 pub(crate) mod details;
 pub(crate) mod interface;
 pub(crate) mod outages;
+pub(crate) mod priority;
 pub(crate) mod routes;
 pub(crate) mod sinks;
 pub(crate) mod whole;

@@ -48,6 +48,8 @@ pub(crate) struct Head {
     pub(crate) class: u8,
     /// Input port at which the head stands.
     pub(crate) input: u8,
+    /// Its virtual channel there.
+    pub(crate) vc: u8,
 }
 
 /// The state of the output ports and VCs of a router, as an adaptive head sees it.
@@ -94,6 +96,8 @@ pub(crate) struct Routes {
     is_per_port: bool,
     /// Number of links of a router of a direct network.
     links: usize,
+    /// True if packets on channel 0 stay there.
+    keeps_channel_0: bool,
     /// Seed of the run.
     seed: u64,
     /// Number of VCs of each message class. Those of class 0 come first, then those of class 1, and so on.
@@ -131,6 +135,7 @@ impl Routes {
             own: wiring.own,
             is_per_port: params.interface == Interface::PerPort,
             links: topology.shape().ports(),
+            keeps_channel_0: params.keeps_channel_0(),
             seed: params.seed,
             vcs,
         })
@@ -164,7 +169,7 @@ impl Routes {
         if !self.is_per_port {
             return first;
         }
-        let head = Head { source, destination, phase: 0, class, input: 0 };
+        let head = Head { source, destination, phase: 0, class, input: 0, vc: 0 };
         let mut candidates = Vec::new();
         let key = mix2(mix2(self.seed, source.into()), u64::MAX - u64::from(destination));
         self.candidates(self.entry(source), &head, &mut ByKey(key), &mut candidates);
@@ -187,6 +192,14 @@ impl Routes {
         Visit { source, destination, first: self.entry(source), here, home, phase }
     }
 
+    /// A candidate of a head on channel 0 of its class, which keeps it.
+    #[cold]
+    fn kept(&self, candidate: Candidate, head: &Head) -> Candidate {
+        let first = usize::from(head.class) * self.vcs;
+        let vcs = if usize::from(head.vc) == first { 1 << first } else { candidate.vcs };
+        Candidate { vcs, ..candidate }
+    }
+
     /// A hop with the VCs of the message class of the head.
     #[inline(always)]
     fn candidate(&self, hop: Hop, class: u8) -> Candidate {
@@ -206,7 +219,10 @@ impl Routes {
         match self.ejection(router, head) {
             Some(arrived) => into.push(arrived),
             None => {
-                self.function.hops(&self.visit(router, head), draw, |hop| into.push(self.candidate(hop, head.class)))
+                self.function.hops(&self.visit(router, head), draw, |hop| {
+                    let candidate = self.candidate(hop, head.class);
+                    into.push(if self.keeps_channel_0 { self.kept(candidate, head) } else { candidate });
+                })
             }
         }
     }
@@ -225,7 +241,8 @@ impl Routes {
         }
         // The most frequent routing, without the list of candidates.
         if let Some(hop) = self.function.only(&self.visit(router, head), draw) {
-            return self.candidate(hop, head.class);
+            let candidate = self.candidate(hop, head.class);
+            return if self.keeps_channel_0 { self.kept(candidate, head) } else { candidate };
         }
         self.candidates(router, head, draw, scratch);
         scratch[0]
@@ -235,12 +252,18 @@ impl Routes {
     #[inline(always)]
     fn ejection(&self, router: usize, head: &Head) -> Option<Candidate> {
         let destination = head.destination as usize;
-        (self.homes[destination] as usize == router).then(|| Candidate {
+        (self.homes[destination] as usize == router && self.arrives(router, head)).then(|| Candidate {
             port: self.ejections[destination]
                 + if self.ejection_ports > 1 { head.input % self.ejection_ports } else { 0 },
             vcs: self.of_class(head.class, self.masks.all()),
             tier: Tier::Free,
         })
+    }
+
+    /// True if a head at the router of its destination leaves the network there.
+    #[inline(always)]
+    fn arrives(&self, router: usize, head: &Head) -> bool {
+        self.function.arrives(&self.visit(router, head))
     }
 
     /// The phase in which a packet leaves its first router: of two the one with the smaller product of flits before it

@@ -9,7 +9,7 @@ use trgen::NodeId;
 
 use super::outages::Outages;
 use crate::params::Params;
-use fsin_core::network::Channel;
+use fsin_core::network::{Channel, EventEnd, EventPort, RouterEvents};
 use fsin_core::topology::switched::{Attribute, Pace, PacedLink, Switched, Uses};
 use fsin_core::topology::{Port, Shape, Topology};
 use fsin_core::view::Occupancy;
@@ -254,6 +254,37 @@ impl Wiring {
                 into.crossed[node * ports + port] = packets;
             }
         }
+    }
+
+    /// The flits through each router, by router, input port and output port; `None` if they are not counted. In a network
+    /// of switches ports without a link are left out; in a direct one the border has idle links.
+    pub(crate) fn events(&self, traversed: &[u64]) -> Option<Vec<RouterEvents>> {
+        if traversed.is_empty() {
+            return None;
+        }
+        let longest = self.longest().max(1);
+        let port_of = |wire: Wire, port: usize| {
+            let end = match wire.end {
+                End::Nothing => EventEnd::Nothing,
+                End::Router { .. } => EventEnd::Router,
+                End::Endpoint(_) => EventEnd::Endpoint,
+            };
+            let delay = if end == EventEnd::Nothing { longest } else { wire.delay };
+            (end != EventEnd::Nothing || !self.is_switched()).then_some(EventPort { port: port as u8, end, delay })
+        };
+        let events = |router: usize| {
+            let inputs: Vec<EventPort> =
+                (0..self.ports).filter_map(|port| port_of(self.back(router, port), port)).collect();
+            let outputs: Vec<EventPort> =
+                (0..self.ports).filter_map(|port| port_of(self.out(router, port), port)).collect();
+            let count = |input: &EventPort, output: &EventPort| {
+                traversed[(router * self.ports + usize::from(input.port)) * self.ports + usize::from(output.port)]
+            };
+            let traversals =
+                inputs.iter().flat_map(|input| outputs.iter().map(move |output| count(input, output))).collect();
+            RouterEvents { node: self.node(router), inputs, outputs, traversals }
+        };
+        Some((0..self.routers).map(events).collect())
     }
 
     /// The buffer of a VC at an input port, as users know it.

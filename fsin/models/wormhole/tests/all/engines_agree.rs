@@ -7,13 +7,13 @@ use std::sync::Arc;
 use fsin_core::difference::{self, Offer};
 use fsin_core::failures::{self, Timetable};
 use fsin_core::interface::Interface;
-use fsin_core::network::{Deadlock, Network, NetworkFailure, Notices};
+use fsin_core::network::{Deadlock, Figures, Network, NetworkFailure, Notices};
 use fsin_core::topology::switched::Pace;
 use fsin_core::topology::{self, Port, Topology};
 use fsin_core::view::Occupancy;
 use fsin_wormhole::fast;
 use fsin_wormhole::reference::Reference;
-use fsin_wormhole::{Allocator, Detailed as _, Hold, Params, Routing, Speedup, VcClasses};
+use fsin_wormhole::{Allocator, Detailed as _, Hold, Params, Priority, Routing, Speedup, TraverseMode, VcClasses};
 use proptest::prelude::*;
 use trgen::rng::{Purpose, mix2, stream};
 use trgen::{Cycle, Message, NodeId};
@@ -53,7 +53,8 @@ const PLACES: &[(&str, &[Routing])] = &[
     ("torus:4x4", &[Routing::DOR, Routing::ADAPTIVE]),
     ("torus:5x3", &[Routing::DOR, Routing::ADAPTIVE, Routing::UPDOWN]),
     ("torus:6", &[Routing::DOR, Routing::ADAPTIVE]),
-    ("mesh:4x3", &[Routing::DOR, Routing::ADAPTIVE, Routing::SHORTEST]),
+    ("mesh:4x3", &[Routing::DOR, Routing::ADAPTIVE, Routing::SHORTEST, Routing::VALIANT, Routing::ROMM, Routing::BOOKSIM_MIN_ADAPT]),
+    ("mesh:3x2x3", &[Routing::VALIANT, Routing::ROMM]),
     ("torus:3x2x3", &[Routing::DOR, Routing::ADAPTIVE]),
     ("hypercube:3", &[Routing::DOR, Routing::ADAPTIVE]),
     ("icube:3x3:2", &[Routing::DOR, Routing::ADAPTIVE]),
@@ -79,13 +80,14 @@ prop_compose! {
         traverse_delay in prop_oneof![3 => Just(1u32), 1 => 2u32..4],
         link_delay in 1u32..4,
         credit_delay in 0u32..3,
+        traverse_mode in prop_oneof![2 => Just(TraverseMode::Pipeline), 1 => Just(TraverseMode::Batch)],
         speculative in any::<bool>(),
         speedup in prop_oneof![3 => Just((1u32, 1u32)), 1 => Just((2, 1)), 1 => Just((3, 2)), 1 => Just((3, 1))],
     ) -> Params {
         let speedup = Speedup::new(speedup.0, speedup.1).unwrap();
         Params {
             route_delay, vc_alloc_delay, switch_alloc_delay, traverse_delay, link_delay, credit_delay, speculative,
-            speedup,
+            speedup, traverse_mode,
             ..Params::default()
         }
     }
@@ -119,6 +121,7 @@ prop_compose! {
         (vc_allocator, switch_allocator) in (allocator(), allocator()),
         message_classes in prop_oneof![3 => Just(1usize), 1 => 2usize..4],
         (vcs, buffer, packet_flits) in (1usize..6, prop_oneof![1u32..4, 4u32..12], prop_oneof![Just(1u32), 2u32..9]),
+        priority in prop_oneof![2 => Just(Priority::None), 3 => prop::sample::select(Priority::ALL.to_vec()).prop_map(|(_, priority)| priority)],
         hold in prop_oneof![3 => Just(Hold::Flit), 1 => Just(Hold::Packet)],
         output_queue in prop_oneof![3 => Just(None), 1 => (1u32..4).prop_map(Some)],
         vc_classes in prop_oneof![Just(VcClasses::PerDimension), Just(VcClasses::Dateline), Just(VcClasses::Balanced)],
@@ -135,7 +138,7 @@ prop_compose! {
         };
         // Missing classes are part of it: both engines find the same deadlock.
         let params = Params {
-            interface, ejection_ports, vc_allocator, switch_allocator, vcs: vcs * message_classes, message_classes, buffer, packet_flits, hold, output_queue, vc_classes,
+            interface, ejection_ports, vc_allocator, switch_allocator, vcs: vcs * message_classes, message_classes, buffer, packet_flits, priority, class_priorities: vec![2, 0, 1], hold, output_queue, vc_classes,
             wait_for_tail_credit, vc_busy_when_full, routing, seed, unsafe_routing: true, watchdog_cycles: 500,
             ..pipeline
         };
@@ -174,6 +177,10 @@ fn all(case: &Case, offers: &mut Vec<Offer>) -> Result<Option<Deadlock>, TestCas
     if case.seed.is_multiple_of(3) {
         reference.observe();
         engines.iter_mut().for_each(|fast| fast.observe());
+    }
+    if case.seed.is_multiple_of(5) {
+        reference.count_events();
+        engines.iter_mut().for_each(|fast| fast.count_events());
     }
     let mut rng = stream(case.seed, 0, Purpose::Temporal);
     let nodes = reference.nodes() as u64;
@@ -225,6 +232,12 @@ fn all(case: &Case, offers: &mut Vec<Offer>) -> Result<Option<Deadlock>, TestCas
             let mut seen = Occupancy::default();
             fast.settled().view.unwrap().occupancy(&mut seen);
             prop_assert_eq!(&shown, &seen, "{} threads", threads);
+            prop_assert_eq!(
+                reference.settled().figures.and_then(Figures::events),
+                fast.settled().figures.and_then(Figures::events),
+                "{} threads",
+                threads
+            );
         }
         if now.is_multiple_of(40) {
             let window = reference.recorder_mut().take_window();

@@ -5,5 +5,6 @@ mod common;
 mod engines_agree;
 mod interfaces;
 mod model;
+mod proofs;
 mod refusals;
 mod zero_load;

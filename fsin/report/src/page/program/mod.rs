@@ -1,8 +1,11 @@
-//! One run of an MPI program as a self-contained HTML page: times and lower bounds, placement, loads of links, timeline,
-//! and who sends to whom.
+//! One run of an MPI program as a self-contained HTML page: times and lower bounds, critical path, time by call,
+//! placement, loads of links, timeline, sizes of messages, and who sends to whom.
 
+mod critical;
 mod placement;
 mod spans;
+
+pub use critical::Passage;
 
 use maud::{Markup, PreEscaped, html};
 use serde_json::Value;
@@ -17,7 +20,8 @@ use super::{links, whole};
 use fsin_core::topology::Topology;
 use fsin_experiment::result::{Figure, RunResult};
 
-/// Maximum number of ranks with a row of their own in the table of times; of more, those that computed or waited longest.
+/// Maximum number of ranks with a row of their own in the table of times; of more, those that computed or waited
+/// longest.
 const MOST_ROWS: usize = 64;
 
 /// A run of an MPI program for the page.
@@ -35,6 +39,8 @@ pub struct ProgramRun<'a> {
     pub places: &'a [NodeId],
     /// What the ranks did over time.
     pub spans: &'a [Span],
+    /// The messages between ranks, as far as they were kept.
+    pub messages: &'a [Passage],
     /// What bounds the completion, as a sentence; `None` where nothing is known.
     pub binding: Option<&'a str>,
 }
@@ -53,10 +59,13 @@ pub fn program_page(run: &ProgramRun<'_>) -> String {
                 section.warnings { h2 { "Warnings" } ul { @for warning in &run.result.warnings { li { (warning) } } } }
             }
             (bounds(run))
+            (critical::section(run))
+            (critical::calls(run))
             (times(run))
             (placement::section(net.as_ref(), run))
             @if let Some(net) = &net { (link_loads(net, run.result)) }
             (spans::section(run.spans, run.places.len()))
+            (critical::sizes(run.messages))
             (traffic(run.result))
             (origin(run.result))
         }
@@ -230,10 +239,11 @@ mod tests {
             nodes: 4,
             places: &[NodeId(3), NodeId(0)],
             spans: &[span],
+            messages: &[],
             binding: None,
         };
         let page = program_page(&run);
-        for part in ["bounds", "ranks", "placement", "timeline", "traffic", "origin"] {
+        for part in ["bounds", "critical", "ranks", "placement", "timeline", "traffic", "origin"] {
             assert!(page.contains(&format!("<section id=\"{part}\"")), "{part}: {page}");
         }
         // Links were not counted, and the title is text.

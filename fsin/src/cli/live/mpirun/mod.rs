@@ -126,7 +126,7 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
         file.write(&mut |out| recording::write(folder.path(), &collectives, (reports.len(), cycle), out))?;
     }
     if spans_file.is_some() || page_file.is_some() {
-        let spans = timeline::read(folder.path(), reports.len())?;
+        let timeline::Timeline { spans, messages } = timeline::read(folder.path(), reports.len())?;
         let title = title(matches, &experiment);
         if let Some(file) = spans_file {
             file.write(&mut |out| write_timeline(&title, &spans, out))?;
@@ -139,6 +139,7 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
                 nodes: experiment.geometry().nodes(),
                 places: &places,
                 spans: &spans,
+                messages: &messages,
                 binding: bounds.as_deref(),
             };
             file.write(&mut |out| out.write_all(program_page(&run).as_bytes()))?;

@@ -1,19 +1,41 @@
 //! What the ranks did over time: reads what each has written.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
+use fsin::report::Passage;
 use trgen::trace::timeline::{Doing, Span};
 
 use super::reports::END;
 use crate::cli::{Complaint, Exit};
 
-/// The spans of all ranks.
+/// What the ranks did over time.
+pub(super) struct Timeline {
+    /// Their spans.
+    pub(super) spans: Vec<Span>,
+    /// The messages between them, by sender, receiver and number.
+    pub(super) messages: Vec<Passage>,
+}
+
+/// A line of a timeline.
+#[derive(PartialEq, Debug)]
+enum Line {
+    Span(Span),
+    /// Receiver, number, time \[ps\], bytes.
+    Sent(u32, u64, u64, u64),
+    /// Sender, number, time \[ps\].
+    Arrived(u32, u64, u64),
+}
+
+/// The timelines of all ranks.
 ///
 /// # Errors
 /// A file that cannot be read or is not whole.
-pub(super) fn read(folder: &Path, ranks: usize) -> Result<Vec<Span>, Complaint> {
-    let mut all = Vec::new();
+pub(super) fn read(folder: &Path, ranks: usize) -> Result<Timeline, Complaint> {
+    let mut spans = Vec::new();
+    let mut sent: Vec<((u32, u32, u64), u64, u64)> = Vec::new();
+    let mut arrived: HashMap<(u32, u32, u64), u64> = HashMap::new();
     for rank in 0..ranks {
         let path = folder.join(format!("spans.{rank}"));
         let refused = |what: String| {
@@ -23,17 +45,44 @@ pub(super) fn read(folder: &Path, ranks: usize) -> Result<Vec<Span>, Complaint> 
         let text = fs::read_to_string(&path).map_err(|error| refused(format!("cannot be read: {error}")))?;
         let text = text.strip_suffix(&format!("{END}\n")).ok_or_else(|| refused("is cut short".to_owned()))?;
         for (number, line) in text.lines().enumerate() {
-            let span = span(rank as u32, line);
-            all.push(span.ok_or_else(|| refused(format!("is damaged: line {} is `{line}`", number + 1)))?);
+            let found = parsed(rank as u32, line);
+            match found.ok_or_else(|| refused(format!("is damaged: line {} is `{line}`", number + 1)))? {
+                Line::Span(span) => spans.push(span),
+                Line::Sent(to, number, time, bytes) => sent.push(((rank as u32, to, number), time, bytes)),
+                Line::Arrived(from, number, time) => {
+                    arrived.insert((from, rank as u32, number), time);
+                }
+            }
         }
     }
-    Ok(all)
+    sent.sort_unstable();
+    let passage = |(key, time, bytes): ((u32, u32, u64), u64, u64)| Passage {
+        from: key.0,
+        to: key.1,
+        sent: time,
+        arrived: arrived.get(&key).copied(),
+        bytes,
+    };
+    Ok(Timeline { spans, messages: sent.into_iter().map(passage).collect() })
 }
 
-/// The span of a line; `None` if it has another form.
-fn span(rank: u32, line: &str) -> Option<Span> {
+/// What a line says; `None` if it has another form.
+fn parsed(rank: u32, line: &str) -> Option<Line> {
     let words: Vec<&str> = line.split(' ').collect();
-    let [doing, name, begin, end] = words[..] else { return None };
+    match words[..] {
+        ["sent", to, number, time, bytes] => {
+            Some(Line::Sent(to.parse().ok()?, number.parse().ok()?, time.parse().ok()?, bytes.parse().ok()?))
+        }
+        ["arrived", from, number, time] => {
+            Some(Line::Arrived(from.parse().ok()?, number.parse().ok()?, time.parse().ok()?))
+        }
+        [doing, name, begin, end] => span(rank, (doing, name), (begin, end)).map(Line::Span),
+        _ => None,
+    }
+}
+
+/// The span of these words; `None` if they are none.
+fn span(rank: u32, (doing, name): (&str, &str), (begin, end): (&str, &str)) -> Option<Span> {
     let doing = match doing {
         "compute" => Doing::Computing,
         "wait" => Doing::Waiting,
@@ -51,11 +100,16 @@ mod tests {
 
     #[test]
     fn a_line_is_a_span_or_damaged() {
-        let found = span(2, "wait MPI_Recv 5 7");
-        assert_eq!(found, Some(Span { rank: 2, doing: Doing::Waiting, name: "MPI_Recv".to_owned(), begin: 5, end: 7 }));
-        assert_eq!(span(0, "compute - 0 1").map(|span| span.name), Some(String::new()));
-        for line in ["", "wait MPI_Recv 7 5", "sleep - 0 1", "compute 0 1", "compute - x 1"] {
-            assert_eq!(span(0, line), None, "{line}");
+        let span =
+            |doing, name: &str, begin, end| Line::Span(Span { rank: 2, doing, name: name.to_owned(), begin, end });
+        assert_eq!(parsed(2, "wait MPI_Recv 5 7"), Some(span(Doing::Waiting, "MPI_Recv", 5, 7)));
+        assert_eq!(parsed(2, "compute - 0 1"), Some(span(Doing::Computing, "", 0, 1)));
+        assert_eq!(parsed(2, "sent 3 0 17 4096"), Some(Line::Sent(3, 0, 17, 4096)));
+        assert_eq!(parsed(2, "arrived 1 9 17"), Some(Line::Arrived(1, 9, 17)));
+        for line in
+            ["", "wait MPI_Recv 7 5", "sleep - 0 1", "compute 0 1", "compute - x 1", "sent 1 2 3", "arrived 1 2 -3"]
+        {
+            assert_eq!(parsed(0, line), None, "{line}");
         }
     }
 }

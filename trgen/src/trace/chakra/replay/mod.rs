@@ -274,6 +274,12 @@ impl Replay {
         &self.records
     }
 
+    /// The node of each rank.
+    #[must_use]
+    pub fn places(&self) -> &[NodeId] {
+        &self.placement
+    }
+
     /// Keeps what the ranks do over time. Call before the replay begins.
     pub fn record(&mut self) {
         self.timeline.record();

@@ -310,8 +310,9 @@ pub(super) fn number(places: &Places<'_>, item: Item, key: &Word<'_>, value: &Wo
 }
 
 /// \[b/s\] A data rate: a number and `b/s`, `kb/s`, `Mb/s`, `Gb/s` or `Tb/s`, also written `Gbps` and `Gbit/s`; or
-/// `B/s` and `Bps` with these prefixes, 8 bits each. `None` for another text, and for a rate that is no whole number of
-/// bits in a second.
+/// `B/s` and `Bps` with these prefixes, 8 bits each; `Ki`, `Mi`, `Gi` and `Ti` are powers of 1024. The rate is that to
+/// the nearest bit in a second, whatever the number of decimals. `None` for another text, and for less than half a bit
+/// in a second.
 #[must_use]
 pub fn parse_rate(text: &str) -> Option<u64> {
     let text = text.trim();
@@ -321,19 +322,37 @@ pub fn parse_rate(text: &str) -> Option<u64> {
     let (prefix, bits) = [("bit/s", 1), ("b/s", 1), ("bps", 1), ("B/s", 8), ("Bps", 8)]
         .iter()
         .find_map(|&(name, bits)| Some((unit.strip_suffix(name)?, bits)))?;
-    let zeros =
-        [("", 0), ("k", 3), ("K", 3), ("M", 6), ("G", 9), ("T", 12)].iter().find(|(name, _)| *name == prefix)?.1;
+    let factor = PREFIXES.iter().find(|(name, _)| *name == prefix)?.1;
     let (whole, part) = number.split_once('.').unwrap_or((number, ""));
-    // Zeros behind the point say nothing: `25000000000.0b/s`.
-    let part = part.trim_end_matches('0');
     let is_number = |digits: &str| digits.bytes().all(|digit| digit.is_ascii_digit());
-    if whole.is_empty() || !is_number(whole) || !is_number(part) || part.len() > zeros {
+    if whole.is_empty() || !is_number(whole) || !is_number(part) {
         return None;
     }
-    let part: u64 = format!("{part:0<zeros$}").parse().unwrap_or(0);
-    let units = whole.parse::<u64>().ok()?.checked_mul(10u64.pow(zeros as u32))?.checked_add(part)?;
-    units.checked_mul(bits)
+    // The decimals beyond these are less than a millionth of a bit of any unit.
+    let part = &part[..part.len().min(DECIMALS)];
+    let scale = 10u128.pow(part.len() as u32);
+    let digits = u128::from(whole.parse::<u64>().ok()?).checked_mul(scale)? + part.parse::<u128>().unwrap_or(0);
+    let rate = (digits.checked_mul(factor * bits)? + scale / 2) / scale;
+    // Nothing at all is left to those who refuse it.
+    u64::try_from(rate).ok().filter(|&rate| rate > 0 || digits == 0)
 }
+
+/// Prefixes of rates, with their factors.
+const PREFIXES: [(&str, u128); 10] = [
+    ("", 1),
+    ("k", 1000),
+    ("K", 1000),
+    ("M", 1_000_000),
+    ("G", 1_000_000_000),
+    ("T", 1_000_000_000_000),
+    ("Ki", 1 << 10),
+    ("Mi", 1 << 20),
+    ("Gi", 1 << 30),
+    ("Ti", 1 << 40),
+];
+
+/// Number of decimals of a rate that count.
+const DECIMALS: usize = 18;
 
 #[cfg(test)]
 mod tests {
@@ -349,6 +368,15 @@ mod tests {
             ("50GB/s", Some(400_000_000_000)),
             ("8b/s", Some(8)),
             ("0.1b/s", None),
+            ("46GiB/s", Some(46 * 8 << 30)),
+            ("1.5 KiB/s", Some(12 * 1024)),
+            ("0.5Mib/s", Some(1 << 19)),
+            ("12.3456789012345Gb/s", Some(12_345_678_901)),
+            ("0.1234567890123456789012345678Tb/s", Some(123_456_789_012)),
+            ("25000000000.00000000000000000000b/s", Some(25_000_000_000)),
+            ("1.6b/s", Some(2)),
+            ("0b/s", Some(0)),
+            ("1gib/s", None),
             ("1", None),
             ("10gbps", None),
             ("Gb/s", None),

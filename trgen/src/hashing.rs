@@ -1,4 +1,4 @@
-//! Hash tables of small numbers: tasks, tags, requests.
+//! Hash tables of small numbers: nodes, tasks, tags, requests.
 //!
 //! The hash is that of [`mix2`] with a key that each process draws, so that no input can be made whose numbers collide.
 //! The order of such a table means nothing: nothing depends on it.
@@ -9,11 +9,14 @@ use std::sync::OnceLock;
 use crate::rng::mix2;
 
 /// A table whose keys are a few numbers.
-pub(super) type Table<K, V> = std::collections::HashMap<K, V, Keyed>;
+pub type Table<K, V> = std::collections::HashMap<K, V, Keyed>;
+
+/// A set of a few numbers each.
+pub type Set<K> = std::collections::HashSet<K, Keyed>;
 
 /// Makes hashers with the key of this process.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Keyed(u64);
+pub struct Keyed(u64);
 
 impl Default for Keyed {
     fn default() -> Self {
@@ -33,7 +36,7 @@ impl BuildHasher for Keyed {
 
 /// A hash in progress.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mixing(u64);
+pub struct Mixing(u64);
 
 impl Hasher for Mixing {
     #[inline]

@@ -1,0 +1,84 @@
+//! Files of other tools that are given as experiments: which command or setting takes them.
+//!
+//! Whoever moves here begins with `fsin run FILE`. A file is recognised by the readers themselves: what one of them
+//! reads is of its kind.
+
+use std::path::Path;
+
+use trgen::phrase;
+use trgen::phrase::Phrase;
+use trgen::synthetic::flows;
+use trgen::trace::formats::{ReadOptions, open_bytes};
+
+use fsin_core::topology;
+
+/// \[bytes\] Longest text that readers are tried on.
+const MOST: usize = 1 << 26;
+
+/// Words of the original's configuration of which one is in each file of it.
+const ORIGINAL: &[&str] = &["topo", "tpattern", "plength", "rmode", "vc", "nsamples", "tracefile"];
+
+/// What takes a file that is no experiment; `None` if nothing is known that does.
+pub(super) fn taken_by(path: &Path, text: &str) -> Option<Phrase> {
+    let shown = path.display();
+    if is_original(text) {
+        return Some(format!("this is a configuration of INSEE's simulator: use fsin legacy {shown}").into());
+    }
+    if text.lines().any(|line| line.trim_start().starts_with("import sst") || line.contains("sst.merlin")) {
+        let what = "this is a configuration of SST, a program in Python, which is not read: the book's page \"Coming from SST and Merlin\" has \
+                    its words";
+        return Some(what.into());
+    }
+    if text.lines().any(|line| line.trim() == "[General]") && text.contains("network") {
+        let what = "this is a configuration of OMNeT++, whose modules are programs: write the topology and the traffic that they mean";
+        return Some(what.into());
+    }
+    let graph = path.to_str().map(|name| topology::parse(&format!("graph:{name}"), 2));
+    if text.contains("npus_count")
+        && let Some(Err(error)) = &graph
+    {
+        return Some(phrase!["this is a network of ASTRA-sim; ", error.remedy().clone()]);
+    }
+    if text.len() > MOST {
+        return None;
+    }
+    if flows::parse(text).is_ok_and(|list| !list.is_empty()) {
+        return Some(phrase!["this is a list of messages: use ", ["flows" => shown]]);
+    }
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    if open_bytes(&name, text.as_bytes(), &ReadOptions::default()).is_ok() {
+        return Some(phrase!["this is a trace: use ", ["trace" => shown]]);
+    }
+    match graph {
+        Some(Ok(_)) => Some(phrase!["this is a network: use ", ["topology" => format!("graph:{shown}")]]),
+        _ => None,
+    }
+}
+
+/// True for the words of the original: `key=value` without spaces, one of them known.
+fn is_original(text: &str) -> bool {
+    let lines = text.lines().map(|line| line.split('#').next().unwrap_or("").trim()).filter(|line| !line.is_empty());
+    let mut known = false;
+    for line in lines {
+        let Some((key, value)) = line.split_once('=') else { return false };
+        if key.is_empty() || [key, value].iter().any(|word| word.contains([' ', '"', ';', '['])) {
+            return false;
+        }
+        known |= ORIGINAL.contains(&key);
+    }
+    known
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_the_original_are_told_from_experiments() {
+        assert!(is_original("topo=torus_16_16\nload=0.3\n"));
+        assert!(is_original("# mine\nrseed=13\ntpattern=uniform # all\n"));
+        for other in ["", "load=0.3\n", "topology = \"torus:4\"\n", "topo=\"a\"\n", "topo = mesh;\nk = 8;\n", "A B\n"] {
+            assert!(!is_original(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,520 @@
+//! Shares after a change, computed where the change reaches.
+//!
+//! The rates of new flows are open, and of those that got theirs at a link that another flow has left. The **region** is all
+//! links of open flows. Rates are given in the order of keys (level, link), as if all links were filled; all other
+//! flows keep theirs, unless a link of the region says otherwise:
+//!
+//! - A link of the region is **lazy** at first: two numbers say what it has left beside the flows that keep their
+//!   rates, and how many open flows share that. Their quotient is not above the level of the link, since flows that
+//!   keep their rates at a link have at least its level there. Only when that bound is the least key is the link
+//!   **expanded**: its flows are looked at, and its level is exact from then on.
+//! - A link of the region that was picked before has a check at the key of that pick. If it gets the same level again,
+//!   its flows keep their rates, and its open flows get that one, with nothing looked at but the link. Else its flows
+//!   are open.
+//! - A flow of an expanded link that is not open stands at the border with its key. When that is passed, it keeps its
+//!   rate, or is open from then on if its own link is expanded too and has not been picked at that key. If one of its
+//!   links is picked before, it gets its rate there.
+//! - A link that has not been picked before, with ample room, is left out. If too little room is left in the end,
+//!   everything is done again with that link in the region.
+//!
+//! At every pick the same flows have taken the same rates as if all links were filled, so that the result is the same
+//! to the bit. Where the flows that are looked at are an eighth of those of all links, links themselves counted,
+//! everything is filled anew, and after such an attempt the next ones are left out.
+//!
+//! Decision: docs/decisions/0471-lazy-links.md.
+
+mod fill;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
+use crate::services::Services;
+use crate::share::{Flow, Key, Level, NO_LINK, OPEN, Shares};
+
+/// Links that a fill of everything looks at in the time of one that carries a flow.
+const LOOKS: usize = 8;
+
+/// Part of all links and what they carry that is looked at at most: a flow at the border costs several times as much as
+/// one in a fill of everything.
+const PART: usize = 8;
+
+/// Most changes in a row that are filled anew without an attempt to repair.
+const MOST_SKIPPED: u32 = 31;
+
+/// A link while rates are computed.
+#[derive(Clone, Copy, Default, Debug)]
+struct Room {
+    /// \[2^-50 bytes/ns\] What is left of it.
+    rest: u64,
+    /// \[flows\] Without a rate.
+    count: u64,
+}
+
+impl Room {
+    /// The level of the link; `None` if all its flows have a rate.
+    fn level(self) -> Option<Level> {
+        self.rest.checked_div(self.count)
+    }
+
+    /// A flow of the link gets its rate.
+    fn take(&mut self, rate: u64) {
+        self.rest = self.rest.saturating_sub(rate);
+        self.count -= 1;
+    }
+}
+
+/// A link, as repairs see it, on one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Place {
+    /// \[2^-50 bytes/ns\] What the flows that have a rate leave of it. Below 0 while a link is left out that must not
+    /// be.
+    rest: i128,
+    /// The exact room of an expanded link; while everything is filled that of every link.
+    room: Room,
+    /// The repair in which it was last in the region.
+    region: u64,
+    /// \[flows\] That have their rate from it and are not open.
+    held: u32,
+    /// \[flows\] In the region: open, without a rate yet.
+    open: u32,
+    /// In the region: its flows have been looked at.
+    is_expanded: bool,
+    /// In the region: it is left out.
+    is_left_out: bool,
+    /// In the region: it was left out for some of its open flows.
+    was_left_out: bool,
+    /// It must not be left out in this repair.
+    is_forced: bool,
+}
+
+impl Place {
+    /// In the region, not expanded: a level that is not above its own; `None` without open flows. It has `flows` flows.
+    fn bound(&self, flows: usize) -> Option<Level> {
+        // Rounding of the level leaves less than a unit for each flow.
+        let rest = u64::try_from(self.rest).unwrap_or(0).saturating_sub(flows as u64);
+        rest.checked_div(self.open.into())
+    }
+}
+
+/// Repairs of shares, with memory that they use again.
+#[derive(Debug)]
+pub(crate) struct Repairs {
+    /// By link.
+    places: Vec<Place>,
+    /// Flows whose rates are open, from the first one on.
+    open: Vec<u32>,
+    /// Links of the region, from the first one on.
+    links: Vec<u32>,
+    /// Links that must not be left out in this repair.
+    forced: Vec<u32>,
+    /// Flows at the border, by key.
+    border: BinaryHeap<Reverse<(Key, u32)>>,
+    /// Flows that have been looked at.
+    visits: usize,
+    /// New bottlenecks of open flows, with their levels.
+    found: Vec<(u32, Key)>,
+    /// Links that were picked, with their levels.
+    picks: Vec<(u32, Level)>,
+    /// By link, where everything is filled anew: the level at which it was picked before.
+    before: Vec<Level>,
+    /// There: the levels of links with flows at first, in order, and how many of them have been passed.
+    levels: Vec<Key>,
+    passed: usize,
+    /// Number of changes that are filled anew after the last attempt that failed, and of those that are still to come.
+    skipped: u32,
+    to_skip: u32,
+    /// Everything is filled anew if this part of all links and what they carry would be looked at.
+    pub(crate) part: usize,
+}
+
+impl Repairs {
+    pub(crate) fn new(capacities: &[u64]) -> Self {
+        let place = |&capacity: &u64| Place {
+            rest: capacity.into(),
+            room: Room::default(),
+            region: 0,
+            held: 0,
+            open: 0,
+            is_expanded: false,
+            is_left_out: false,
+            was_left_out: false,
+            is_forced: false,
+        };
+        Self {
+            places: capacities.iter().map(place).collect(),
+            open: Vec::new(),
+            links: Vec::new(),
+            forced: Vec::new(),
+            border: BinaryHeap::new(),
+            visits: 0,
+            found: Vec::new(),
+            picks: Vec::new(),
+            before: Vec::new(),
+            levels: Vec::new(),
+            passed: 0,
+            skipped: 0,
+            to_skip: 0,
+            part: PART,
+        }
+    }
+
+    /// A flow leaves its links, before [`Shares::leave`].
+    pub(crate) fn leave(&mut self, slot: u32, shares: &Shares, flow: &Flow) {
+        let (level, link) = shares.key(slot);
+        if link == NO_LINK {
+            return;
+        }
+        self.places[link as usize].held -= 1;
+        shares.of_flows[slot as usize].each_link(flow, |at| self.places[at].rest += i128::from(level));
+    }
+
+    /// Gives flows their rates after changes, max-min fair, each flow with its whole rate on each of its links, and tells
+    /// `services` from which link a flow has its rate from `now` on. Returns the number of flows whose rate has changed.
+    pub(crate) fn repair(&mut self, shares: &mut Shares, all: &mut [Flow], services: &mut Services, now: u64) -> u64 {
+        if self.to_skip > 0 {
+            self.to_skip -= 1;
+            return self.fill_all(shares, all, services, now);
+        }
+        // Filling everything looks at all links as well, however few flows there are.
+        let most = (shares.uses + self.places.len() / LOOKS) / self.part;
+        shares.changes.links.sort_unstable();
+        shares.changes.links.dedup();
+        let is_done = loop {
+            self.begin(shares, all);
+            if !self.fill_region(shares, all, most) {
+                break false;
+            }
+            if !self.misses_room(shares) {
+                break true;
+            }
+            self.undo(shares, all);
+        };
+        while let Some(link) = self.forced.pop() {
+            self.places[link as usize].is_forced = false;
+        }
+        if !is_done {
+            self.skipped = (2 * self.skipped + 1).min(MOST_SKIPPED);
+            self.to_skip = self.skipped;
+            return self.fill_all(shares, all, services, now);
+        }
+        self.skipped = 0;
+        let mut changes = 0;
+        for &(slot, (level, link)) in &self.found {
+            changes += u64::from(shares.rate(slot) != level);
+            self.places[link as usize].held += 1;
+            turn(slot, link, shares, all, services, now);
+        }
+        shares.changes.entered.clear();
+        for link in shares.changes.links.drain(..) {
+            shares.picked[link as usize] = Level::MAX;
+        }
+        for &link in &self.links {
+            let place = &self.places[link as usize];
+            if place.is_expanded || place.held == 0 {
+                shares.picked[link as usize] = Level::MAX;
+            }
+        }
+        for &(link, level) in &self.picks {
+            shares.picked[link as usize] = level;
+            services.pick((level, link), now);
+        }
+        changes
+    }
+
+    /// Begins a repair: opens the first flows.
+    fn begin(&mut self, shares: &mut Shares, all: &mut [Flow]) {
+        shares.fills += 1;
+        for list in [&mut self.open, &mut self.links] {
+            list.clear();
+        }
+        self.border.clear();
+        self.visits = 0;
+        self.found.clear();
+        self.picks.clear();
+        shares.queue.clear();
+        self.release(shares, all);
+    }
+
+    /// True if too little room is left of a link that was left out, so that it might have been picked. It must not be
+    /// left out again.
+    fn misses_room(&mut self, shares: &Shares) -> bool {
+        let before = self.forced.len();
+        for &link in &self.links {
+            let place = &mut self.places[link as usize];
+            // With a unit for each of its flows its level is above all their rates.
+            if place.was_left_out && !place.is_forced && place.rest < shares.flows[link as usize].len() as i128 {
+                place.is_forced = true;
+                self.forced.push(link);
+            }
+        }
+        self.forced.len() > before
+    }
+
+    /// Takes back what this repair has done with flows and links.
+    fn undo(&mut self, shares: &Shares, all: &[Flow]) {
+        for &slot in &self.open {
+            let (share, flow) = (&shares.of_flows[slot as usize], &all[slot as usize]);
+            let fresh = if share.filled == shares.fills { i128::from(flow.fresh) } else { 0 };
+            let before = match shares.key(slot) {
+                OPEN => 0,
+                (level, link) => {
+                    self.places[link as usize].held += 1;
+                    i128::from(level)
+                }
+            };
+            share.each_link(flow, |at| self.places[at].rest += fresh - before);
+        }
+    }
+
+    /// Opens the rates of new flows, and of those whose link another flow has left.
+    fn release(&mut self, shares: &mut Shares, all: &mut [Flow]) {
+        let entered = std::mem::take(&mut shares.changes.entered);
+        for &slot in &entered {
+            // It may have ended at the instant of its entry.
+            let flow = &all[slot as usize];
+            if flow.places.len() == flow.uses.len() && !flow.uses.is_empty() && flow.released != shares.fills {
+                self.open(slot, shares, all);
+            }
+        }
+        shares.changes.entered = entered;
+        let left = std::mem::take(&mut shares.changes.links);
+        for &link in &left {
+            if shares.picked[link as usize] != Level::MAX {
+                self.open_held(link, shares, all);
+            }
+        }
+        shares.changes.links = left;
+    }
+
+    /// Opens the rates of the flows that have theirs from `link`.
+    fn open_held(&mut self, link: u32, shares: &mut Shares, all: &mut [Flow]) {
+        let mut index = 0;
+        while self.places[link as usize].held > 0 && index < shares.flows[link as usize].len() {
+            let slot = shares.flows[link as usize][index].slot;
+            index += 1;
+            if shares.of_flows[slot as usize].bottleneck == link && all[slot as usize].released != shares.fills {
+                self.open(slot, shares, all);
+            }
+        }
+        self.visits += index;
+    }
+
+    /// Opens the rate of a flow that is not open: its links belong to the region.
+    fn open(&mut self, slot: u32, shares: &mut Shares, all: &mut [Flow]) {
+        let repair = shares.fills;
+        let key = shares.key(slot);
+        let before = match key {
+            OPEN => 0,
+            (level, link) => {
+                self.places[link as usize].held -= 1;
+                level
+            }
+        };
+        all[slot as usize].released = repair;
+        self.open.push(slot);
+        let Self { places, links, visits, .. } = self;
+        let Shares { of_flows, flows, picked, queue, .. } = shares;
+        of_flows[slot as usize].each_link(&all[slot as usize], |at| {
+            *visits += 1;
+            let place = &mut places[at];
+            let is_new = std::mem::replace(&mut place.region, repair) != repair;
+            if is_new {
+                (place.open, place.is_expanded) = (0, false);
+                (place.is_left_out, place.was_left_out) = (false, false);
+                links.push(at as u32);
+                // A check, when all flows that have their rates from other links are known.
+                if picked[at] != Level::MAX && place.held > 0 {
+                    queue.push(Reverse((picked[at], at as u32)));
+                }
+            }
+            let room = place.rest;
+            place.rest += i128::from(before);
+            place.open += 1;
+            if place.is_expanded {
+                return;
+            }
+            // That of its rate so far cannot be left out: the flow gets its rate there at the latest.
+            let may_be_left_out =
+                place.held == 0 && !place.is_forced && at as u32 != key.1 && (is_new || place.is_left_out);
+            place.is_left_out = may_be_left_out && before > 0 && room > i128::from(before / 2);
+            place.was_left_out |= place.is_left_out;
+            if place.is_left_out {
+                return;
+            }
+            let bound = place.bound(flows[at].len()).unwrap_or(Level::MAX);
+            // From its check on it is exact.
+            if place.held == 0 || bound < picked[at] {
+                queue.push(Reverse((bound, at as u32)));
+            }
+        });
+    }
+
+    /// Looks at the flows of a link of the region, when keys below `passed` have been passed.
+    fn expand(&mut self, link: u32, passed: Key, shares: &mut Shares, all: &mut [Flow]) {
+        let (repair, Self { places, border, visits, .. }) = (shares.fills, self);
+        let at = link as usize;
+        *visits += shares.flows[at].len();
+        let mut room = Room { rest: shares.capacities[at], count: 0 };
+        for on in &shares.flows[at] {
+            let (key, other) = (shares.key(on.slot), on.slot as usize);
+            let (flow, filled) = (&mut all[other], &mut shares.of_flows[other].filled);
+            if *filled != repair && flow.released != repair && key < passed {
+                (*filled, flow.fresh) = (repair, key.0);
+            }
+            if *filled == repair {
+                room.rest = room.rest.saturating_sub(flow.fresh);
+                continue;
+            }
+            room.count += 1;
+            if flow.released != repair {
+                border.push(Reverse((key, on.slot)));
+            }
+        }
+        (places[at].room, places[at].is_expanded) = (room, true);
+        shares.queue.extend(room.level().map(|level| Reverse((level, link))));
+    }
+
+    /// Gives a flow its rate for this repair, and takes it off the links of the region.
+    fn settle(&mut self, slot: u32, rate: u64, shares: &mut Shares, all: &mut [Flow]) {
+        let (repair, places) = (shares.fills, &mut self.places);
+        let flow = &mut all[slot as usize];
+        flow.fresh = rate;
+        let is_open = flow.released == repair;
+        shares.of_flows[slot as usize].filled = repair;
+        shares.of_flows[slot as usize].each_link(flow, |at| {
+            let place = &mut places[at];
+            if place.region != repair {
+                return;
+            }
+            if place.is_expanded {
+                place.room.take(rate);
+            }
+            if is_open {
+                place.rest -= i128::from(rate);
+                place.open -= 1;
+            }
+        });
+    }
+
+    /// The link of the region that is next, with its key: a pick of an expanded one, or what a lazy one asks for.
+    fn next(&self, shares: &mut Shares) -> Option<Key> {
+        while let Some(mut first) = shares.queue.peek_mut() {
+            let Reverse((level, link)) = *first;
+            let place = &self.places[link as usize];
+            let now = match place.is_expanded {
+                true => place.room.level(),
+                // Its check.
+                false if place.held > 0 && shares.picked[link as usize] == level => Some(level),
+                false => place.bound(shares.flows[link as usize].len()),
+            };
+            match now {
+                Some(now) if now <= level => return Some((level, link)),
+                // The check has a place of its own.
+                Some(now) if !place.is_expanded && place.held > 0 && now >= shares.picked[link as usize] => {
+                    PeekMut::pop(first);
+                }
+                Some(now) => *first = Reverse((now, link)),
+                None => _ = PeekMut::pop(first),
+            }
+        }
+        None
+    }
+
+    /// Fills the region. False if more than `most` flows would have to be looked at.
+    fn fill_region(&mut self, shares: &mut Shares, all: &mut [Flow], most: usize) -> bool {
+        let repair = shares.fills;
+        loop {
+            if self.visits > most {
+                return false;
+            }
+            let first = self.next(shares);
+            let next = self.border.peek().map(|&Reverse(next)| next);
+            if let Some((key, slot)) = next
+                && first.is_none_or(|first| key < first)
+            {
+                self.border.pop();
+                if shares.of_flows[slot as usize].filled == repair || all[slot as usize].released == repair {
+                    continue;
+                }
+                let own = &self.places[key.1 as usize];
+                if own.region == repair && own.is_expanded {
+                    self.open(slot, shares, all);
+                } else {
+                    self.settle(slot, key.0, shares, all);
+                }
+                continue;
+            }
+            let Some(first) = first else { return true };
+            let (level, link) = first;
+            let place = &self.places[link as usize];
+            if place.is_expanded {
+                self.pick(first, shares, all);
+                continue;
+            }
+            shares.queue.pop();
+            if place.held > 0 && shares.picked[link as usize] == level {
+                self.check(first, shares, all);
+            } else {
+                self.expand(link, first, shares, all);
+            }
+        }
+    }
+
+    /// Picks an expanded link.
+    fn pick(&mut self, pick: Key, shares: &mut Shares, all: &mut [Flow]) {
+        let (level, link) = pick;
+        self.picks.push((link, level));
+        for index in 0..shares.flows[link as usize].len() {
+            let slot = shares.flows[link as usize][index].slot;
+            if shares.of_flows[slot as usize].filled == shares.fills {
+                continue;
+            }
+            if all[slot as usize].released != shares.fills && shares.key(slot) != pick {
+                self.open(slot, shares, all);
+            }
+            if all[slot as usize].released == shares.fills {
+                self.found.push((slot, pick));
+            }
+            self.settle(slot, level, shares, all);
+        }
+    }
+
+    /// A lazy link has come to the key at which it was picked before. All flows that had their rates at other links
+    /// before have them, or are open.
+    fn check(&mut self, key: Key, shares: &mut Shares, all: &mut [Flow]) {
+        let (level, link) = key;
+        let place = &self.places[link as usize];
+        let count = u64::from(place.held) + u64::from(place.open);
+        let rest = place.rest + i128::from(level) * i128::from(place.held);
+        let rest = u64::try_from(rest).unwrap_or(0);
+        if rest / count == level {
+            if place.open == 0 {
+                return;
+            }
+            self.visits += shares.flows[link as usize].len();
+            for index in 0..shares.flows[link as usize].len() {
+                let slot = shares.flows[link as usize][index].slot;
+                let is_filled = shares.of_flows[slot as usize].filled == shares.fills;
+                if !is_filled && all[slot as usize].released == shares.fills {
+                    self.found.push((slot, key));
+                    self.settle(slot, level, shares, all);
+                }
+            }
+            return;
+        }
+        self.expand(link, key, shares, all);
+        self.open_held(link, shares, all);
+    }
+}
+
+/// A flow has its rate from `link` from `now` on.
+fn turn(slot: u32, link: u32, shares: &mut Shares, all: &[Flow], services: &mut Services, now: u64) {
+    let flow = &all[slot as usize];
+    let before = shares.of_flows[slot as usize].bottleneck;
+    if before != link {
+        services.turn(slot, flow, (before, link), now);
+        shares.hold(slot, link, flow);
+    }
+}

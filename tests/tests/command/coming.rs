@@ -1,0 +1,66 @@
+//! Files of other tools that are given to `fsin run`: each is told which command or setting takes it.
+
+use std::fs;
+
+use tests::command::run;
+
+/// What the remedy names, for each file.
+const FILES: &[(&str, &str, &str)] = &[
+    ("fsin.conf", "topo=torus_16_16\nload=0.3\ntpattern=uniform\n", "fsin legacy fsin.conf"),
+    ("mine", "# of the lab\nrseed=13\nvc=bubble # and so on\nnsamples=3\n", "fsin legacy mine"),
+    ("merlin.py", "import sst\nfrom sst.merlin.base import *\n", "Coming from SST and Merlin"),
+    ("network.yml", "topology: [ Ring ]\nnpus_count: [ 8 ]\nbandwidth: [ 50.0 ]\nlatency: [ 500.0 ]\n", "torus:8"),
+    ("step.cm", "Nodes 4\nConnections 1\n0->1 id 1 start 0 size 1000\n", "--flows step.cm"),
+    ("flows.csv", "src,dst,bytes,start\n0,1,100,0ns\n", "--flows flows.csv"),
+    (
+        "two.goal",
+        "num_ranks 2\nrank 0 {\nl1: send 8b to 1 tag 7\n}\nrank 1 {\nl1: recv 8b from 0 tag 7\n}\n",
+        "--trace two.goal",
+    ),
+    ("net.dot", "graph { a -- b; b -- c }\n", "--topology graph:net.dot"),
+    ("edges.txt", "A B\nB C\n", "--topology graph:edges.txt"),
+    ("omnetpp.ini", "[General]\nnetwork = Net\n", "OMNeT++"),
+];
+
+#[test]
+fn a_file_of_another_tool_is_told_what_takes_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text, taken_by) in FILES {
+        fs::write(folder.path().join(name), text).unwrap();
+        for command in ["run", "sweep -o r"] {
+            let output = run(folder.path(), &format!("{command} {name} -q"));
+            let told = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{name}: {told}");
+            let remedy = told.split("help:").nth(1).unwrap_or_else(|| panic!("{name}: no remedy in {told}"));
+            let remedy = remedy.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(remedy.contains(taken_by), "{name}: {remedy}");
+        }
+    }
+    // What the remedy names does take the file.
+    for line in [
+        "legacy fsin.conf topo=torus_4_4 nsamples=1 warm_up_period=100",
+        "run --flows step.cm --topology star:4 --network flow",
+        "run --trace two.goal --topology torus:2",
+        "run --topology graph:net.dot --cycles 200",
+    ] {
+        let output = run(folder.path(), &format!("{line} -q"));
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+/// A file of ours that is wrong is told what is wrong with it, not what else it could be.
+#[test]
+fn an_experiment_with_an_error_stays_an_experiment() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("e.toml", "topology = torus:4x4\n"),
+        ("e", "load = 0.3\nseed = \n"),
+        ("prose", "This folder holds runs.\nSee the README of the group for more.\n"),
+    ] {
+        fs::write(folder.path().join(name), text).unwrap();
+        let output = run(folder.path(), &format!("run {name} -q"));
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains("is not TOML") && !told.contains("legacy") && !told.contains("graph:"), "{name}: {told}");
+    }
+}
