@@ -9,8 +9,8 @@
 use std::borrow::Borrow;
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::hashing::Table;
 use super::program::{Receive, Request, Tag, TagFilter};
+use crate::hashing::Table;
 use crate::units::TaskId;
 
 /// A message that has arrived.

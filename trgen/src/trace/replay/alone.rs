@@ -10,9 +10,9 @@ use std::collections::VecDeque;
 
 use super::Replay;
 use super::task::Task;
+use crate::hashing::Table;
 use crate::message::Message;
 use crate::source::SourceError;
-use crate::hashing::Table;
 use crate::trace::program::{Event, Receive, Request, Send, Tag, TagFilter};
 use crate::units::{Cycle, TaskId};
 

@@ -31,12 +31,12 @@ use std::collections::{BinaryHeap, HashSet, VecDeque};
 #[cfg(feature = "formats")]
 use super::container::Reader;
 use super::flow::Flow;
-use crate::hashing::Table;
 use super::matching::Posted;
 use super::program::{Event, Program, Receive, Rounds, TagFilter};
 use super::slow::Slow;
 use super::timeline::{Doing, Span, Timeline};
 use crate::clock::Clock;
+use crate::hashing::Table;
 use crate::message::{Delivery, Message};
 use crate::recurrence::State as RunState;
 use crate::source::{Activity, Next, Outbox, SourceError, TaskActivity, TrGen, Wait};
