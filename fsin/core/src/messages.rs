@@ -261,6 +261,11 @@ impl<X> Messages<X> {
         self.recorder.acknowledged(&self.underway[slot].message, at);
     }
 
+    /// Records that the source of a message that has been delivered will never know of it.
+    pub const fn never_acknowledged(&mut self) {
+        self.unacknowledged -= 1;
+    }
+
     /// Records that a packet, which is shorter than a full one by `short`, is lost for good. Returns true for the first
     /// one of its message.
     pub fn lose(&mut self, slot: u32, short: u64, notices: &mut Notices) -> bool {

@@ -223,7 +223,7 @@ fn word_of(path: &Path, key: &super::keys::Key, value: &toml::Value) -> Result<S
         // A range; a run rejects the word where it needs the number.
         (Kind::Integer | Kind::Number, toml::Value::String(word)) if word.contains("..") => word.clone(),
         // A size with its unit.
-        (Kind::Integer, toml::Value::String(word)) if key.unit.ends_with("bytes") => word.clone(),
+        (Kind::Integer, toml::Value::String(word)) if key.unit.contains("bytes") => word.clone(),
         (Kind::Switch, toml::Value::Boolean(on)) => on.to_string(),
         (Kind::Word, toml::Value::String(word)) => word.clone(),
         (Kind::Path, toml::Value::String(word)) => beside(path, word),

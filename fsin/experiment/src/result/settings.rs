@@ -15,6 +15,8 @@ pub(super) fn settings(experiment: &Experiment) -> Map<String, Value> {
 pub fn typed(settings: Vec<(&'static Key, String)>) -> Map<String, Value> {
     let entry = |(key, value): (&'static Key, String)| {
         let value = match key.kind {
+            // A number of things, or a size with its unit.
+            Kind::Integer if key.unit.contains("bytes") && value.ends_with('B') => json!(value),
             Kind::Integer => value.parse::<u64>().map_or(Value::Null, |number| json!(number)),
             Kind::Number => value.parse::<f64>().map_or(Value::Null, |number| json!(number)),
             Kind::Switch => json!(value == "true"),

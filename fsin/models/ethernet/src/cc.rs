@@ -14,7 +14,7 @@ use trgen::phrase;
 use trgen::synthetic::expr::{Call, Expr, find};
 
 use crate::params::Transport;
-use crate::rules::cc::{dcqcn, dctcp, hpcc, newreno, none};
+use crate::rules::cc::{dcqcn, dctcp, hpcc, newreno, none, uec};
 
 /// What a switch adds to a frame that leaves it, for congestion controls that read it (in-band telemetry).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -160,8 +160,21 @@ impl Described for Row {
 }
 
 /// All congestion controls.
-pub static CONTROLS: Table<Row> =
-    Table::new("congestion control", &[&none::ROW, &newreno::ROW, &dctcp::ROW, &dcqcn::ROW, &hpcc::ROW]);
+pub static CONTROLS: Table<Row> = Table::new(
+    "congestion control",
+    &[&none::ROW, &newreno::ROW, &dctcp::ROW, &dcqcn::ROW, &hpcc::ROW, &uec::NSCC, &uec::RCCC, &uec::BOTH],
+);
+
+/// What the transport `uec` does about congestion.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct OfUec {
+    /// True if the sender has a window.
+    pub(crate) has_window: bool,
+    /// True if the receiver gives credits.
+    pub(crate) has_credits: bool,
+    /// Binary logarithm of the share of the window below which a quick adaptation is made.
+    pub(crate) qa_gate: u32,
+}
 
 /// A congestion control with its parameters, from which connections take theirs.
 #[derive(Clone)]
@@ -172,6 +185,8 @@ pub struct Built {
     /// True if it has a limit of its own of what is sent and not acknowledged, or needs what [`Environment`] says of the
     /// network.
     pub(crate) needs_network: bool,
+    /// What it is for the transport `uec`.
+    pub(crate) of_uec: Option<OfUec>,
 }
 
 impl fmt::Debug for Built {
@@ -188,7 +203,7 @@ impl Built {
 
     /// Of a row of this crate.
     pub(crate) fn of(make: impl Fn(&Environment) -> Machine + Send + Sync + 'static) -> Self {
-        Self { make: Arc::new(make), cnp_interval: None, needs_network: false }
+        Self { make: Arc::new(make), cnp_interval: None, needs_network: false, of_uec: None }
     }
 }
 

@@ -80,6 +80,27 @@ pub const FRAMES: &[Component] = &[
          gaps",
         "Li and others, HPCC, SIGCOMM 2019: alibaba-edu/High-Precision-Congestion-Control",
     ),
+    word(
+        "uec",
+        "as the simulator of Ultra Ethernet counts: 4086 bytes of data, 64 around them, 64 of all other frames, no gaps",
+        "ultraethernet/uet-htsim",
+    ),
+    word("ndp", "the same with 9000 bytes of data", "Broadcom/csg-htsim"),
+];
+
+/// The words of `trim`.
+pub const TRIMS: &[Component] = &[
+    word(
+        "coin",
+        "the frame that arrives, or the last one of the queue, by a coin: its data are cut off, and the rest goes before data",
+        "Handley and others, NDP, SIGCOMM 2017",
+    ),
+    word(
+        "arriving",
+        "the data of the frame that arrives are cut off, and the rest goes before data",
+        "Ultra Ethernet Specification 1.0",
+    ),
+    word("off", "the frame that arrives is dropped; what is no data goes before data", FSIN),
 ];
 
 /// The words of `mark`.
@@ -89,7 +110,7 @@ pub const MARKS: &[Component] = &[
         "as the frame begins to be sent, by what waits behind it",
         "Li and others, HPCC, SIGCOMM 2019: alibaba-edu/High-Precision-Congestion-Control",
     ),
-    word("sent", "as its last bit leaves, by what waits then; on one thread", FSIN),
+    word("sent", "as its last bit leaves, by what waits then; on one thread; the default with {trim}", FSIN),
     word("arrival", "as it arrives, by what waits before it", "Floyd, Jacobson, ToN 1(4), 1993"),
 ];
 

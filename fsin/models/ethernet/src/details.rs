@@ -47,6 +47,14 @@ pub(crate) static OF_CLASSES: [Measure; 2] = [
     Measure::new("pause_frames", "frames", "PAUSE frames, to stop and to go on"),
 ];
 
+/// Measures of networks whose transport sprays frames.
+pub(crate) static OF_SPRAY: [Measure; 4] = [
+    Measure::new("frames_trimmed", "frames", "whose data a switch has cut off, since its queue was full"),
+    Measure::new("negative_acknowledgements", "frames", "sent, of trimmed frames"),
+    Measure::new("pulls", "frames", "sent, by which receivers let senders send"),
+    Measure::new("rts", "frames", "requests to send, after a time-out without window or credit"),
+];
+
 /// Counts of frames and bytes since the start of the run, without PAUSE frames. A frame that is flooded becomes several
 /// copies. A frame that is sent again is another frame.
 ///
@@ -85,6 +93,12 @@ pub struct Totals {
     pub pauses: u64,
     /// \[frames\] Copies lost because a link was dead.
     pub lost_on_dead_links: u64,
+    /// \[frames\] Of transports that spray: negative acknowledgements sent, of trimmed frames.
+    pub negative_acknowledgements: u64,
+    /// \[frames\] Of transports that spray: pulls sent, by which receivers give credit.
+    pub pulls: u64,
+    /// \[frames\] Of the transport `uec`: requests to send.
+    pub requests: u64,
     /// Number of frames that hosts have begun to send again.
     pub(crate) sent_again: u64,
 }
@@ -108,6 +122,8 @@ pub struct PortDetails {
     pub rate: u64,
     /// \[frames\] Frames that found the queue full; with flow control, frames that found no room at the input.
     pub dropped: u64,
+    /// \[frames\] Frames whose data were cut off, since the queue was full.
+    pub trimmed: u64,
     /// \[frames\] Frames that the link has damaged, counted when they were discarded.
     pub damaged: u64,
     /// \[frames\] Longest queue, without the frame in transmission; 0 for hosts.

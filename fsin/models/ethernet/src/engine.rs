@@ -15,12 +15,12 @@ use trgen::phrase::Phrase;
 use trgen::{Cycle, Message};
 
 use crate::capture::Capture;
-use crate::details::{ByClass, FRAMES_LOST, OF_CLASSES};
+use crate::details::{ByClass, FRAMES_LOST, OF_CLASSES, OF_SPRAY};
 use crate::params::{Params, PortStats, TieOrder, Transport};
 use crate::rules::alive::Alive;
 use crate::rules::forwarding::Tables;
 use crate::rules::frame::CLASSES;
-use crate::rules::frame::{Errors, Frame};
+use crate::rules::frame::{Errors, Frame, NONE};
 use crate::rules::hosts::{Hosts, Origin};
 use crate::rules::lengths::Lengths;
 use crate::rules::port::{Counts, Taps};
@@ -75,7 +75,7 @@ impl Base {
         let (wiring, alive, tables) = crate::prepare(topology, &params)?;
         let slowest = wiring.links.iter().zip(&wiring.rooms).map(|(link, &room)| {
             let frame = link.time(params.frames.longest() as u16) + link.gap;
-            frame.saturating_mul(u64::from(room) + 1).saturating_add(link.delay)
+            frame.saturating_mul(u64::from(room) + 1).saturating_add(link.delay).saturating_add(params.switch_latency)
         });
         let patience = slowest.max().unwrap_or(0).saturating_mul(wiring.switches as u64 + 1);
         let lengths = if params.port_stats == PortStats::Histogram { wiring.links.len() } else { 0 };
@@ -387,6 +387,10 @@ impl<E: Events> Engine for Simulated<E> {
             }
         }
         let Some(at) = next.filter(|&at| at < until.0) else {
+            let hosts = &mut self.0.base_mut().hosts;
+            if next.is_none() && !hosts.messages.is_idle() && hosts.abandon(notices) {
+                return Ok(());
+            }
             self.0.base_mut().now = until.0 - 1;
             return Ok(());
         };
@@ -425,6 +429,12 @@ impl<E: Events> Engine for Simulated<E> {
             let marked: u64 = queues.classes.iter().map(|of| of.marked).sum();
             measures.extend(OF_CLASSES.iter().zip([marked as f64, queues.pause_frames as f64]));
         }
+        if base.params.transport.sprays() || base.params.switch.trim.is_some() {
+            let Details { totals, ports, .. } = self.details();
+            let trimmed: u64 = ports.iter().map(|port| port.trimmed).sum();
+            let values = [trimmed, totals.negative_acknowledgements, totals.pulls, totals.requests];
+            measures.extend(OF_SPRAY.iter().zip(values.map(|value| value as f64)));
+        }
         measures
     }
 
@@ -442,7 +452,23 @@ impl<E: Events> Engine for Simulated<E> {
     fn notes(&self) -> Vec<Phrase> {
         let base = self.0.base();
         let tied = (0..base.wiring.links.len()).map(|port| self.0.port(port).counts.tied).sum();
-        shares_by_port_number(&base.hosts.fates, tied).into_iter().collect()
+        let stuck = base.hosts.stuck.first().map(|first| {
+            let (count, wiring) = (base.hosts.stuck.len(), &base.wiring);
+            let place = match first.lost_at {
+                NONE => "on a link that failed or damages frames".to_owned(),
+                port => format!("at the full queue of {}", wiring.interface(port as usize)),
+            };
+            phrase![
+                ["transport" => base.params.transport.name()],
+                (
+                    " has no time-out: {count} connections waited for ever for a frame that was lost, and are given up when \
+                     nothing else moves; of the first one, from node {} to node {}, a frame was lost {place}",
+                    first.source,
+                    first.destination
+                )
+            ]
+        });
+        shares_by_port_number(&base.hosts.fates, tied).into_iter().chain(stuck).collect()
     }
 }
 
@@ -459,6 +485,7 @@ impl<E: Events> Ethernet for Simulated<E> {
                 busy: now.counts.busy,
                 rate: link.rate,
                 dropped: now.counts.dropped,
+                trimmed: now.counts.trimmed,
                 damaged: now.counts.damaged,
                 longest: now.counts.longest,
                 area: now.area,

@@ -16,27 +16,37 @@ use fsin_core::topology::{Port, Spans, Topology};
 use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
+use trgen::units;
 use trgen::{Geometry, NodeId};
 
 use crate::cc::{Control, STAMP_BYTES, Signal};
 use crate::components::{
-    ACK_CLASSES, COMPLETIONS, FORWARDINGS, FRAMES, LIMITS, MARKS, PORT_STATISTICS, SWITCHINGS, TIES,
+    ACK_CLASSES, COMPLETIONS, FORWARDINGS, FRAMES, LIMITS, MARKS, PORT_STATISTICS, SWITCHINGS, TIES, TRIMS,
 };
+use crate::entropy;
 use crate::ideal::Ideal;
 use crate::params::{InFlight, TieOrder};
+use crate::rules::alive::Alive;
 use crate::rules::frame::Frames;
+use crate::rules::trim::TwoLevels;
 use crate::rules::wiring::{ROUTED, Wiring};
-use crate::switch::{self, MarkAt};
+use crate::switch::{self, MarkAt, Switch, TRIM_MODES, Trim, TrimMode};
 use crate::wire::FrameBytes;
 use crate::{
-    CONTROLS, Ethernet, Forwarding, Params, SPREADS, Spread, Switching, TRANSPORTS, Transport, blocked_links, check,
-    fast, host_rates, reference, unused_links,
+    CONTROLS, ENTROPIES, Ethernet, Forwarding, Params, SPREADS, Spraying, Spread, Switching, TRANSPORTS, Transport,
+    blocked_links, check, fast, host_rates, reference, unused_links,
 };
 
 /// Settings of the sliding window.
 const WINDOW: &[Need] = &[Need::names("transport", &["window"])];
 /// Settings of transports with acknowledgements.
-const ACKNOWLEDGED: &[Need] = &[Need::names("transport", &["window", "roce"])];
+const ACKNOWLEDGED: &[Need] = &[Need::names("transport", &["window", "roce", "uec", "ndp"])];
+/// Settings of acknowledgements of transports whose parameters do not say it.
+const OF_ACKS: &[Need] = &[Need::names("transport", &["window", "roce"])];
+/// Settings of transports that spray frames over paths.
+const SPRAYING: &[Need] = &[Need::names("transport", &["uec", "ndp"])];
+/// Settings of queues of two levels.
+
 /// Settings of connections for each message.
 const ROCE: &[Need] = &[Need::names("transport", &["roce"])];
 /// Settings of link-level flow control.
@@ -56,26 +66,31 @@ const STATIC: &[Need] = &[Need::value("forwarding", "static")];
 const KEYS: &[Key] = &[
     Key::of_network("link-rate", "RATE", Kind::Word, Some("1Gb/s"), "", "data rate of links of which the topology says nothing"),
     Key::of_network("propagation", "TIME", Kind::Word, Some("500ns"), "", "propagation delay of links of which the topology says nothing"),
-    Key::of_network("port-queue", "FRAMES", Kind::Integer, Some("1000"), "frames", "room of a port's queue, or of an input where links pause"),
+    Key::of_network("port-queue", "FRAMES|BYTES", Kind::Integer, Some("1000"), "frames, or bytes with a unit", "room of a port's queue, or of an input where links pause; with {trim} bytes too, as in 64500B, of a port of the fastest host (what a round trip holds)"),
+    Key::of_network("trim", "NAME", Kind::Word, None, "", "queues of two levels, which cut the data off frames that find no room: coin (the one that arrives or the last, the default of uec and ndp), arriving, or off (frames are dropped)").naming(TRIMS),
+    Key::of_network("trim-size", "BYTES", Kind::Integer, Some("64"), "bytes", "what is left of a frame whose data were cut off").needing(&[Need::set("trim")]),
+    Key::of_network("switch-latency", "TIME", Kind::Word, Some("0ns"), "", "time from the choice of an output to the queue before it"),
+    Key::of_network("ecn-hosts", "true|false", Kind::Word, None, "", "ports to hosts mark frames (true; uec with rccc or both: false)").needing(&[Need::set("ecn")]),
+    Key::of_network("entropy", "NAME[:key=value,...]", Kind::Word, None, "", "uec and ndp: how a sender chooses the entropy of each frame, by which switches choose its path: mixed (the default of uec), oblivious, bitmap, reps, reps-legacy, single, or cycle (the default of ndp)").naming_rows("balancers", balancers).needing(SPRAYING),
     Key::of_network("switching", "NAME", Kind::Word, Some("store-and-forward"), "", "when a switch forwards: store-and-forward, or cut-through (after the header)").naming(SWITCHINGS),
     Key::of_network("forwarding", "NAME", Kind::Word, Some("learning"), "", "how a switch finds the port: learning (unknown addresses are flooded), or static (routes of the file, or shortest paths)").naming(FORWARDINGS),
     Key::of_network("spanning-tree", "true|false", Kind::Word, Some("true"), "", "loops are cut, for learning; without it frames may circulate, which is reported").needing(LEARNING),
     Key::of_network("ageing", "TIME", Kind::Word, Some("300s"), "", "time after which a learnt address is forgotten").needing(LEARNING),
     Key::of_network("ecmp", "true|false", Kind::Word, Some("false"), "", "static: flows are spread over all shortest paths by a hash; the same as {spread} ecmp").needing(STATIC),
-    Key::of_network("spread", "NAME", Kind::Word, Some("one"), "", "static: which of several shortest paths a frame takes: one (the same for all), or ecmp (by a hash of the flow)").naming_rows("spreads", spreads).needing(STATIC),
+    Key::of_network("spread", "NAME[:key=value]", Kind::Word, Some("one"), "", "static: which of several shortest paths a frame takes: one (the same for all), ecmp (by a hash of flow and entropy), adaptive, round-robin, or hash-adaptive").naming_rows("spreads", spreads).needing(STATIC),
     Key::of_network("per", "X", Kind::Number, Some("0"), "", "share of frames that a link damages, 0 or more and less than 1"),
-    Key::of_network("transport", "NAME", Kind::Word, Some("oracle"), "", "of hosts, what becomes of lost frames: oracle (the sender knows at once and repeats at once), backoff (the same, with a drawn wait after a further loss), none, window (sliding window of TCP), or roce (paced frames, acknowledged; back to a gap)").naming_rows("transports", transports),
-    Key::of_network("cc", "NAME[:key=value,...]", Kind::Word, None, "", "congestion control of a connection: newreno (the default of window), dctcp with window; dcqcn, hpcc with roce; or none").naming_rows("congestion-controls", controls).needing(ACKNOWLEDGED),
+    Key::of_network("transport", "NAME[:key=value,...]", Kind::Word, Some("oracle"), "", "of hosts, what becomes of lost frames: oracle (the sender knows at once and repeats at once), backoff (the same, with a drawn wait after a further loss), none, window (sliding window of TCP), roce (paced frames, acknowledged; back to a gap), uec (Ultra Ethernet: sprayed over paths), or ndp (sprayed and pulled)").naming_rows("transports", transports),
+    Key::of_network("cc", "NAME[:key=value,...]", Kind::Word, None, "", "congestion control of a connection: newreno (the default of window), dctcp with window; dcqcn, hpcc with roce; nscc (the default of uec), rccc, both with uec; or none").naming_rows("congestion-controls", controls).needing(ACKNOWLEDGED),
     Key::of_network("in-flight", "NAME", Kind::Word, Some("none"), "", "roce: limit of what a connection has sent and that is not acknowledged: none, bdp, or bdp-scaled (by its rate)").naming(LIMITS).needing(ROCE),
-    Key::of_network("ack-every", "N", Kind::Integer, Some("1"), "frames", "to an acknowledgement; window: 1 or 2").needing(ACKNOWLEDGED),
-    Key::of_network("ack-class", "NAME", Kind::Word, None, "", "class of acknowledgements: that of their data, or control, the default of roce").naming(ACK_CLASSES).needing(ACKNOWLEDGED),
+    Key::of_network("ack-every", "N", Kind::Integer, Some("1"), "frames", "to an acknowledgement; window: 1 or 2").needing(OF_ACKS),
+    Key::of_network("ack-class", "NAME", Kind::Word, None, "", "class of acknowledgements: that of their data, or control, the default of roce").naming(ACK_CLASSES).needing(OF_ACKS),
     Key::of_network("cnp-interval", "TIME", Kind::Word, None, "", "roce: least time between two marks of a connection that its receiver returns (0ns; dcqcn of sigcomm2015: 50us)").needing(ROCE),
     Key::of_network("rto", "TIME", Kind::Word, None, "", "roce: time without an acknowledgement after which a connection goes back, 0ns for never (the default where links lose nothing; else 1ms)").needing(ROCE),
     Key::of_network("pause", "true|false|pfc", Kind::Word, Some("false"), "", "link-level flow control: of IEEE 802.3 (true), or by class (pfc, 802.1Qbb; with {buffer}): nothing is dropped, and a deadlock is possible"),
     Key::of_network("classes", "RULES", Kind::Word, None, "", "how a port serves traffic classes, as in 1:strict;2:drr=1600;3:drr=3200: strict by number, then the others in turn, by frame or by a quantum of bytes; rr for all by frame"),
     Key::of_network("traffic-class", "CLASS", Kind::Integer, Some("0"), "", "class (802.1Q) of the messages of a source, 0 to 7; lists of flows and files of jobs give one to each flow or job"),
     Key::of_network("ecn", "RULES", Kind::Word, None, "", "which frames are marked, by what waits of their class: step:BYTES, or red:BYTES:BYTES:PROBABILITY; CLASS= before it and @RATE behind it are for one class or rate, and ; joins several"),
-    Key::of_network("mark", "NAME", Kind::Word, Some("departure"), "", "when that is decided: departure (as sending begins), sent (as it ends), or arrival").naming(MARKS).needing(&[Need::set("ecn")]),
+    Key::of_network("mark", "NAME", Kind::Word, Some("departure"), "", "when that is decided: departure (as sending begins), sent (as it ends, the default with {trim}), or arrival").naming(MARKS).needing(&[Need::set("ecn")]),
     Key::of_network("buffer-alpha", "X|1/N", Kind::Word, Some("1/8"), "", "share of what is free in the {buffer} that one queue may have, or one class of an input with pfc").needing(BUFFER),
     Key::of_network("reserve", "BYTES", Kind::Integer, Some("4096"), "bytes", "pfc: what each class of a port has for itself").needing(PFC),
     Key::of_network("headroom", "BYTES|auto", Kind::Word, Some("auto"), "", "pfc: room of each class of a port for what comes after it is paused; auto is what its link can bring").needing(PFC),
@@ -86,13 +101,13 @@ const KEYS: &[Key] = &[
     Key::of_network("pfc-classes", "C;C", Kind::Word, None, "", "pfc: the classes that are paused (all of data)").needing(PFC),
     Key::of_network("xoff", "FRAMES", Kind::Integer, Some("500"), "frames", "of an input, with which it pauses the sender").needing(PAUSE),
     Key::of_network("xon", "FRAMES", Kind::Integer, Some("250"), "frames", "of an input, with which it lets the sender go on").needing(PAUSE),
-    Key::of_network("frames", "NAME", Kind::Word, Some("thesis"), "", "sizes of frames, each of which can be set by itself too: thesis, roce, tcp or hpcc").naming(FRAMES),
+    Key::of_network("frames", "NAME", Kind::Word, Some("thesis"), "", "sizes of frames, each of which can be set by itself too: thesis, roce, tcp, hpcc, uec (its default) or ndp (its default)").naming(FRAMES),
     Key::of_network("mtu", "BYTES", Kind::Integer, None, "bytes", "data of a frame, at most (1497; hpcc: 1000)"),
     Key::of_network("overhead", "BYTES", Kind::Integer, None, "bytes", "what a data frame has beside its data, preamble included (29; roce: 70, tcp: 66, hpcc: 48)"),
     Key::of_network("min-frame", "BYTES", Kind::Integer, None, "bytes", "size of the shortest frame, preamble included (72; hpcc: 48)"),
     Key::of_network("gap", "BITS", Kind::Integer, None, "bits", "between two frames (96; hpcc: 0)"),
     Key::of_network("pause-bytes", "BYTES", Kind::Integer, None, "bytes", "size of a PAUSE frame, preamble included (72; hpcc: 43)").needing(ANY_PAUSE),
-    Key::of_network("ties", "NAME", Kind::Word, None, "", "order of frames that reach a switch at one instant: port; or hash, the default where {frames}, {mtu}, {overhead}, {min-frame}, {gap}, {cc}, {classes}, {ecn}, {buffer} or pause=pfc is set, flows are listed, or sizes are by cdf").naming(TIES),
+    Key::of_network("ties", "NAME", Kind::Word, None, "", "order of frames that reach a switch at one instant: port; or hash, the default where {frames}, {mtu}, {overhead}, {min-frame}, {gap}, {cc}, {classes}, {ecn}, {buffer}, {trim}, uec, ndp or pause=pfc is set, flows are listed, or sizes are by cdf").naming(TIES),
     Key::of_network("segment", "BYTES", Kind::Integer, None, "bytes", "window: of a message in a segment, at most (what a frame has room for beside headers: 1457)").needing(WINDOW),
     Key::of_network("segment-header", "BYTES", Kind::Integer, None, "bytes", "window: headers in each segment (40; 0 with the sizes of roce, tcp and hpcc, whose overhead contains them)").needing(WINDOW),
     Key::of_network("ack-bytes", "BYTES", Kind::Integer, Some("40"), "bytes", "length of an acknowledgement").needing(ACKNOWLEDGED),
@@ -115,6 +130,11 @@ fn transports() -> Vec<(&'static Component, &'static [&'static str])> {
 /// The rows of the table of congestion controls.
 fn controls() -> Vec<(&'static Component, &'static [&'static str])> {
     CONTROLS.rows().iter().map(|row| (&row.component, row.aliases)).collect()
+}
+
+/// The rows of the table of balancers.
+fn balancers() -> Vec<(&'static Component, &'static [&'static str])> {
+    ENTROPIES.rows().iter().map(|row| (&row.component, row.aliases)).collect()
 }
 
 /// The rows of the table of spreads.
@@ -183,20 +203,23 @@ impl Spec {
         let routes = values.routes(&*topology)?;
         let transport: Transport = values.parsed("transport")?;
         let control = control(values, transport)?;
-        let frames = frames(values)?;
+        let frames = frames(values, transport)?;
         let has_stamps = control.as_ref().is_some_and(|control| control.needs(Signal::Stamps));
         let frames = Frames { stamps: if has_stamps { STAMP_BYTES } else { 0 }, ..frames };
-        let is_thesis = values.word("frames") == FRAMES[0].name;
+        let is_thesis = values.word("frames") == FRAMES[0].name && !transport.sprays();
         let segment_header = values.integer_or("segment-header", if is_thesis { 40 } else { 0 })?;
         let params = Params {
             link_rate: rate(values, "link-rate")?,
             propagation: values.span("propagation")?,
-            port_queue: values.integer("port-queue")?,
+            port_queue: if room_in_bytes(values)?.is_some() { 1_000 } else { values.integer("port-queue")? },
+            switch_latency: values.span("switch-latency")?,
+            spraying: if transport.sprays() { spraying(values)? } else { Spraying::default() },
+            balancing: balancing(values, transport)?,
             switching: values.parsed("switching")?,
             forwarding,
             spanning_tree: values.switch("spanning-tree")?,
             ageing: values.span("ageing")?,
-            spread: spread(values, forwarding)?,
+            spread: spread(values, forwarding, transport)?,
             routes,
             per: values.number("per")?,
             transport,
@@ -210,7 +233,7 @@ impl Spec {
                 false => None,
             },
             pause: values.choice("pause", &[("false", false), ("true", true), (switch::keys::PFC, false)])?,
-            switch: switch::keys::read(values)?,
+            switch: Switch { trim: trim(values, transport, &frames)?, ..switch::keys::read(values, transport)? },
             xoff: values.integer("xoff")?,
             xon: values.integer("xon")?,
             frames,
@@ -234,7 +257,11 @@ impl Spec {
         check(&*topology, &params)?;
         let is_reference = values.choice("engine", &[("fast", false), ("reference", true)])?;
         let threads = parallel::threads(values, is_reference)?;
-        if threads > 1 && params.switch.marking.is_some() && params.switch.mark_at == MarkAt::Sent {
+        if threads > 1
+            && params.switch.marking.is_some()
+            && params.switch.mark_at == MarkAt::Sent
+            && params.switch.trim.is_none()
+        {
             let what = phrase![["mark" => "sent"], ": threads hand frames over when they begin to be sent"];
             return Err(SpecError::new(ErrorKind::Conflict, what, phrase!["use ", ["threads" => 1]]).of("threads"));
         }
@@ -253,6 +280,62 @@ fn control(values: &dyn Values, transport: Transport) -> Result<Option<Control>,
     parsed.map(Some).map_err(|refusal| refusal.within(phrase![["cc"], ": "]).of("cc"))
 }
 
+/// The parameters of a transport that sprays.
+fn spraying(values: &dyn Values) -> Result<Spraying, SpecError> {
+    let parsed = Spraying::parse(values.word("transport"));
+    parsed.map_err(|refusal| refusal.within(phrase![["transport"], ": "]).of("transport"))
+}
+
+/// How senders choose entropies.
+fn balancing(values: &dyn Values, transport: Transport) -> Result<entropy::Balancing, SpecError> {
+    if !values.is_set("entropy") || !transport.sprays() && !values.is_insisted("entropy") {
+        return Ok(entropy::usual(transport));
+    }
+    let parsed = entropy::parse(values.word("entropy"));
+    parsed.map_err(|refusal| refusal.within(phrase![["entropy"], ": "]).of("entropy"))
+}
+
+/// \[bytes\] The room of a port's queue, where it has a unit.
+fn room_in_bytes(values: &dyn Values) -> Result<Option<u64>, SpecError> {
+    let word = values.word("port-queue");
+    if !word.ends_with('B') {
+        return Ok(None);
+    }
+    units::bytes(word).map(Some).ok_or_else(|| {
+        let what = phrase![["port-queue"], (" takes a number of frames, or a size such as 64kB, not `{word}`")];
+        let remedy = values.write("port-queue", "64kB");
+        SpecError::new(ErrorKind::Malformed, what, remedy).of("port-queue").given(word)
+    })
+}
+
+/// The queues of two levels, if ports have these: where they are set, or the transport has them.
+fn trim(values: &dyn Values, transport: Transport, frames: &Frames) -> Result<Option<Trim>, SpecError> {
+    let in_bytes = room_in_bytes(values)?;
+    let mode = match values.is_set("trim") {
+        true => Some(values.choice("trim", &TRIM_MODES)?),
+        false => (transport.sprays() && !values.is_set("buffer")).then_some(TrimMode::Coin),
+    };
+    let Some(mode) = mode else {
+        return match in_bytes {
+            None => Ok(None),
+            Some(bytes) => {
+                let what = phrase![["port-queue"], (" in bytes ({bytes}): this queue counts frames")];
+                let remedy =
+                    phrase!["write a number of frames, or set ", ["trim" => "off"], ", whose queue counts bytes"];
+                Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("port-queue"))
+            }
+        };
+    };
+    let frame = u64::from(frames.of(frames.mtu));
+    let room = match in_bytes {
+        Some(bytes) => Some(bytes),
+        None if values.is_set("port-queue") => Some(values.integer::<u64>("port-queue")?.saturating_mul(frame)),
+        None => None,
+    };
+    let size = if values.is_set("trim") { values.integer("trim-size")? } else { 64 };
+    Ok(Some(Trim { mode, room, size }))
+}
+
 /// \[ps\] The value of a setting of connections for each message, if it is set.
 fn span(values: &dyn Values, key: &'static str, transport: Transport) -> Result<Option<u64>, SpecError> {
     if transport != Transport::Roce || !values.is_set(key) { Ok(None) } else { values.span(key).map(Some) }
@@ -260,7 +343,7 @@ fn span(values: &dyn Values, key: &'static str, transport: Transport) -> Result<
 
 /// The spread that is set, by its name or by its former key. In a file it may stand without its condition, and has no
 /// effect then: a flag is refused.
-fn spread(values: &dyn Values, forwarding: Forwarding) -> Result<Spread, SpecError> {
+fn spread(values: &dyn Values, forwarding: Forwarding, transport: Transport) -> Result<Spread, SpecError> {
     let counts = |key| forwarding == Forwarding::Static || values.is_insisted(key);
     let by_key = values.switch("ecmp")? && counts("ecmp");
     if by_key && forwarding == Forwarding::Learning {
@@ -273,6 +356,9 @@ fn spread(values: &dyn Values, forwarding: Forwarding) -> Result<Spread, SpecErr
         let what = phrase![["ecmp" => true], " and ", ["spread" => named.name()], " contradict each other"];
         return Err(SpecError::new(ErrorKind::Conflict, what, "leave out one of them").of("spread"));
     }
+    if transport.sprays() && !values.is_set("spread") {
+        return Ok(Spread::ECMP);
+    }
     Ok(match (counts("spread"), by_key) {
         (true, _) if named.is_several() => named,
         (_, true) => Spread::ECMP,
@@ -281,10 +367,14 @@ fn spread(values: &dyn Values, forwarding: Forwarding) -> Result<Spread, SpecErr
 }
 
 /// The sizes of frames: those of `frames`, and those that are set.
-fn frames(values: &dyn Values) -> Result<Frames, SpecError> {
-    let presets = [Frames::THESIS, Frames::ROCE, Frames::TCP, Frames::HPCC];
+fn frames(values: &dyn Values, transport: Transport) -> Result<Frames, SpecError> {
+    let presets = [Frames::THESIS, Frames::ROCE, Frames::TCP, Frames::HPCC, Frames::UEC, Frames::NDP];
     let named: Vec<(&str, Frames)> = FRAMES.iter().map(|one| one.name).zip(presets).collect();
-    let preset = values.choice("frames", &named)?;
+    let preset = match transport {
+        Transport::Uec if !values.is_set("frames") => Frames::UEC,
+        Transport::Ndp if !values.is_set("frames") => Frames::NDP,
+        _ => values.choice("frames", &named)?,
+    };
     Ok(Frames {
         mtu: values.integer_or("mtu", preset.mtu)?,
         overhead: values.integer_or("overhead", preset.overhead)?,
@@ -300,12 +390,13 @@ fn frames(values: &dyn Values) -> Result<Frames, SpecError> {
 /// rule, and their frames arrive at equal instants again and again. A congestion control in a file tells nothing where
 /// the transport has none.
 fn ties(values: &dyn Values, transport: Transport) -> Result<TieOrder, SpecError> {
-    const TELL: &[&str] = &["classes", "ecn", "buffer", "mtu", "overhead", "min-frame", "gap"];
+    const TELL: &[&str] = &["classes", "ecn", "buffer", "trim", "mtu", "overhead", "min-frame", "gap"];
     if values.is_set("ties") {
         return values.choice("ties", &[(TIES[0].name, TieOrder::Port), (TIES[1].name, TieOrder::Hash)]);
     }
     let tells = TELL.iter().any(|key| values.is_set(key))
         || values.is_set("cc") && transport.acknowledges()
+        || transport.sprays()
         || values.word("pause") == switch::keys::PFC
         || values.word("frames") != FRAMES[0].name
         || values.is_set("flows")
@@ -336,6 +427,19 @@ impl Spec {
     fn headrooms(&self) -> Option<([u64; 2], Option<u64>)> {
         let wiring = Wiring::new(&*self.topology, &self.params).ok()?;
         switch::headrooms_of_switches(&self.params, &wiring)
+    }
+
+    /// Queues of two levels as settings: which frames are cut, and the room.
+    fn two_levels(&self) -> Vec<(&'static str, String)> {
+        let Some(trim) = self.params.switch.trim else { return Vec::new() };
+        let name = TRIM_MODES.iter().find(|(_, mode)| *mode == trim.mode).map_or("", |(name, _)| *name);
+        let wiring = Wiring::new(&*self.topology, &self.params);
+        let room = wiring.and_then(|wiring| {
+            let alive = Alive::new(&*self.topology, &wiring, &self.params)?;
+            Ok(TwoLevels::new(&self.params, &wiring, &alive).room)
+        });
+        let room = room.ok().map(|room| ("port-queue", format!("{room}B")));
+        [("trim", name.to_owned())].into_iter().chain(room).collect()
     }
 
     /// Builds the network with the engine that is set.
@@ -431,6 +535,12 @@ impl NetworkSpec for Spec {
         let mut warnings: Vec<Phrase> =
             other_rates(&rates, self.params.link_rate, "in full frames").into_iter().collect();
         warnings.extend(self.params.failures.warnings(&*self.topology));
+        if self.threads > 1 && self.params.is_of_one_thread() {
+            warnings.push(phrase![
+                ["threads" => self.threads],
+                ": one of them simulates all, since queues of two levels and choices that switches keep need the present"
+            ]);
+        }
         if let Some((_, Some(needed))) = self.headrooms() {
             let word = self.params.switch.pfc.and_then(|pfc| pfc.headroom).unwrap_or(0);
             warnings.push(phrase![
@@ -494,7 +604,9 @@ impl NetworkSpec for Spec {
         match params.transport {
             Transport::Oracle | Transport::Backoff | Transport::None => return unloaded,
             // Rates of connections are adapted by the round trip.
-            Transport::Roce => return Unloaded { settles: unloaded.latency.saturating_mul(8), ..unloaded },
+            Transport::Roce | Transport::Uec | Transport::Ndp => {
+                return Unloaded { settles: unloaded.latency.saturating_mul(8), ..unloaded };
+            }
             Transport::Window => {}
         }
         let segments = params.window / u64::from(params.segment.max(1)) / u64::from(params.initial_window.max(1));
@@ -555,7 +667,10 @@ impl NetworkSpec for Spec {
         let headroom = same.map(|([bytes, _], _)| ("headroom", bytes.to_string()));
         let numbers = numbers.chain(headroom);
         let order = TIES[usize::from(ties == TieOrder::Hash)].name;
-        numbers.chain([("ties", order.to_owned())]).collect()
+        let spread = self.params.transport.sprays() && self.params.spread == Spread::ECMP;
+        let words = [("ties", order.to_owned())].into_iter();
+        let words = words.chain(spread.then(|| ("spread", self.params.spread.name().to_owned())));
+        numbers.chain(words).chain(self.two_levels()).collect()
     }
 
     fn unused(&self) -> Vec<(&'static str, Phrase)> {

@@ -48,6 +48,7 @@ pub mod cc;
 pub mod components;
 mod details;
 mod engine;
+pub mod entropy;
 pub mod family;
 pub mod fast;
 mod ideal;
@@ -61,6 +62,7 @@ mod wire;
 
 pub use cc::CONTROLS;
 pub use details::{BINS, ByClass, Details, PortDetails, Totals};
+pub use entropy::ENTROPIES;
 pub use family::FAMILY;
 pub use params::{
     FORWARDING, Forwarding, IN_FLIGHT, InFlight, MAX_QUEUE, MAX_TIME, PORT_STATS, Params, PortStats, RATES, RTO,
@@ -69,7 +71,7 @@ pub use params::{
 pub use rules::frame::{CLASSES, Frames};
 pub use spread::{SPREADS, Spread};
 pub use switch::Switch;
-pub use transport::TRANSPORTS;
+pub use transport::{Spraying, TRANSPORTS};
 
 use capture::Capture;
 use fsin_core::capture::Place;

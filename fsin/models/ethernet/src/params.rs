@@ -12,9 +12,10 @@ use trgen::phrase;
 
 use crate::cc::{Control, Signal};
 use crate::rules::frame::Frames;
+use crate::rules::spray::balancer::{Balancing, Rule};
 use crate::spread::Spread;
 use crate::switch::Switch;
-use crate::transport::TRANSPORTS;
+use crate::transport::{Spraying, TRANSPORTS};
 
 /// \[bytes\] What every data frame has around its data: preamble, header, LLC and check sequence.
 const LEAST: u64 = 29;
@@ -77,6 +78,10 @@ pub enum Transport {
     Window,
     /// A connection for each message, whose frames are paced, and which goes back to a gap, as RoCE v2 has.
     Roce,
+    /// A connection for each message, whose frames are sprayed over paths, with selective acknowledgements (Ultra Ethernet).
+    Uec,
+    /// A connection for each message, whose frames are sprayed over paths and pulled by the receiver (NDP).
+    Ndp,
 }
 
 impl Transport {
@@ -89,6 +94,8 @@ impl Transport {
             Self::None => "none",
             Self::Window => "window",
             Self::Roce => "roce",
+            Self::Uec => "uec",
+            Self::Ndp => "ndp",
         }
     }
 
@@ -96,9 +103,15 @@ impl Transport {
     #[must_use]
     pub const fn acknowledges(self) -> bool {
         match self {
-            Self::Window | Self::Roce => true,
+            Self::Window | Self::Roce | Self::Uec | Self::Ndp => true,
             Self::Oracle | Self::Backoff | Self::None => false,
         }
+    }
+
+    /// True if frames of a message take any path and arrive in any order.
+    #[must_use]
+    pub const fn sprays(self) -> bool {
+        matches!(self, Self::Uec | Self::Ndp)
     }
 }
 
@@ -168,8 +181,13 @@ impl FromStr for Transport {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
-        let found = TRANSPORTS.find(text).map(|row| row.transport);
-        found.ok_or_else(|| TRANSPORTS.unknown(text))
+        let name = text.split(':').next().unwrap_or(text);
+        let found = TRANSPORTS.find(name).map(|row| row.transport);
+        let found = found.ok_or_else(|| TRANSPORTS.unknown(name))?;
+        if name != text {
+            Spraying::parse(text)?;
+        }
+        Ok(found)
     }
 }
 
@@ -216,6 +234,12 @@ pub struct Params {
     pub per: f64,
     /// What hosts do about order, loss and acknowledgement.
     pub transport: Transport,
+    /// Of the transports that spray: their parameters.
+    pub spraying: Spraying,
+    /// Of the transports that spray: how a sender chooses the entropy of a frame.
+    pub balancing: Balancing,
+    /// \[ps\] Time between the choice of an output and the queue before it.
+    pub switch_latency: u64,
     /// How a connection finds its window and its rate; `None`: as the transport does if none is named (`newreno` of
     /// `window`, `none` of `roce`).
     pub control: Option<Control>,
@@ -290,6 +314,9 @@ impl Default for Params {
             routes: None,
             per: 0.0,
             transport: Transport::Oracle,
+            spraying: Spraying::default(),
+            balancing: Balancing { rule: Rule::Mixed, paths: 64, draws: true },
+            switch_latency: 0,
             control: None,
             in_flight: InFlight::None,
             ack_every: 1,
@@ -326,7 +353,7 @@ impl Params {
     pub const fn payload(&self) -> u32 {
         match self.transport {
             Transport::Window => self.segment,
-            Transport::Oracle | Transport::Backoff | Transport::None | Transport::Roce => self.frames.mtu,
+            _ => self.frames.mtu,
         }
     }
 
@@ -356,7 +383,7 @@ impl Params {
     /// True if acknowledgements travel in the class of control frames.
     #[must_use]
     pub fn acks_in_control(&self) -> bool {
-        self.acks_in_control.unwrap_or(self.transport == Transport::Roce)
+        self.acks_in_control.unwrap_or(matches!(self.transport, Transport::Roce | Transport::Uec | Transport::Ndp))
     }
 
     /// True if a congestion control needs a signal.
@@ -486,13 +513,83 @@ impl Params {
             let what = phrase![["xon" => self.xon], " is not below ", ["xoff" => self.xoff]];
             return Err(SpecError::new(ErrorKind::Conflict, what, "use a smaller one").of("xon"));
         }
+        self.check_spraying()?;
         self.check_switch()
     }
 
-    /// True if switches mark frames.
+    /// True if one thread simulates the network, however many there may be: choices and marks depend on queues at instants
+    /// that other threads would not have reached.
     #[must_use]
-    pub const fn has_marks(&self) -> bool {
-        self.switch.marking.is_some()
+    pub fn is_of_one_thread(&self) -> bool {
+        self.switch.trim.is_some() || self.spread.kept().is_some()
+    }
+
+    /// True if switches mark frames: by a setting, or as the transport `uec` needs.
+    #[must_use]
+    pub fn has_marks(&self) -> bool {
+        self.switch.marking.is_some() || self.transport == Transport::Uec && self.switch.trim.is_some()
+    }
+
+    /// True if ports to hosts mark frames.
+    #[must_use]
+    pub fn marks_at_hosts(&self) -> bool {
+        let (_, has_credits) = self.congestion_of_uec();
+        self.switch.marks_at_hosts.unwrap_or(self.transport != Transport::Uec || !has_credits)
+    }
+
+    /// Of the transport `uec`: whether the sender has a window, and whether the receiver gives credits.
+    #[must_use]
+    pub fn congestion_of_uec(&self) -> (bool, bool) {
+        let of = self.control.as_ref().and_then(|control| control.built().of_uec);
+        of.map_or((true, false), |of| (of.has_window, of.has_credits))
+    }
+
+    /// Binary logarithm of the share of the window below which NSCC adapts quickly.
+    pub(crate) fn qa_gate(&self) -> u32 {
+        self.control.as_ref().and_then(|control| control.built().of_uec).map_or(3, |of| of.qa_gate)
+    }
+
+    /// True if each pair of hosts begins with the round trip of its own.
+    pub(crate) const fn base_rtt_of_pairs(&self) -> bool {
+        self.spraying.base_of_pairs
+    }
+
+    /// Checks the settings of transports that spray, and of what switches do for them.
+    fn check_spraying(&self) -> Result<(), SpecError> {
+        let name = self.transport.name();
+        if self.switch_latency > MAX_TIME {
+            return Err(SpecError::out_of_range("switch-latency", self.switch_latency, 0..=MAX_TIME));
+        }
+        if self.spread.reads_queues() && self.switch.trim.is_none() {
+            let what =
+                phrase![["spread" => self.spread.name()], " grades queues by their room in bytes, and these have none"];
+            let remedy = phrase!["set ", ["trim" => "coin"], ", or use ", ["spread" => "ecmp"]];
+            return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("spread"));
+        }
+        let trims = self.switch.trim.is_some_and(|trim| trim.mode.trims());
+        if !self.transport.sprays() {
+            if !trims {
+                return Ok(());
+            }
+            let what = phrase![["trim"], ": ", ["transport" => name], " makes nothing of what is left of a frame"];
+            let remedy = phrase!["set ", ["transport" => "uec or ndp"], ", or use ", ["trim" => "off"]];
+            return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("trim"));
+        }
+        if self.transport == Transport::Ndp && !trims {
+            let what = phrase![["transport" => name], ": a lost frame is sent again when its header arrives, and no switch trims"];
+            let remedy = phrase!["set ", ["trim" => "coin"], ", and leave out ", ["buffer"]];
+            return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("transport"));
+        }
+        if self.forwarding == Forwarding::Learning {
+            let what = phrase![["transport" => name], " spreads frames over paths, and switches that learn addresses know one"];
+            let remedy = phrase!["set ", ["forwarding" => "static"]];
+            return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("transport"));
+        }
+        if self.acks_in_control == Some(false) {
+            let what = phrase![["ack-class" => "data"], ": ", ["transport" => name], " sends what is no data in the class of control"];
+            return Err(SpecError::new(ErrorKind::Meaningless, what, "leave it out").of("ack-class"));
+        }
+        Ok(())
     }
 
     /// Checks the length \[frames\] of a port's queue that the topology gives.

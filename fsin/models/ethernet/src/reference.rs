@@ -146,7 +146,7 @@ const NOT_HELD: usize = usize::MAX;
 pub fn build(topology: &dyn Topology, params: Params) -> Result<Box<dyn Ethernet>, SpecError> {
     let base = Base::new(topology, params)?;
     let ports = vec![PortState::default(); base.wiring.links.len()];
-    let managed = Managed::new(&base.params, &base.wiring);
+    let managed = Managed::new(&base.params, &base.wiring, &base.alive);
     Ok(Box::new(Simulated(Reference { base, events: Vec::new(), ports, held: Vec::new(), managed })))
 }
 
@@ -174,6 +174,7 @@ impl Reference {
             }
             EventKind::Arrive { port, frame, .. } => self.arrive(port, frame, notices),
             EventKind::Complete { output, frame, held, .. } => match frame.damaged_by {
+                NONE if self.managed.is_some() => managed::enqueue(self, output, (frame, held), notices),
                 NONE => self.enqueue(output, frame, held, notices),
                 by => {
                     self.ports[by as usize].counts.damaged += 1;
@@ -307,7 +308,9 @@ impl Reference {
         let mut outputs = Vec::new();
         let is_outdated = self.base.hosts.changes_since(frame.unit) > 0;
         let Base { tables, wiring, now, .. } = &mut self.base;
-        let only = tables.forward(wiring, input, &frame, is_outdated, *now, &mut outputs);
+        let (managed, at) = (&self.managed, *now);
+        let length = |port: usize| managed.as_ref().map_or(0, |managed| managed.length(port, at));
+        let only = tables.forward(wiring, input, &frame, is_outdated, at, &mut outputs, length);
         outputs.extend(only);
         if outputs.is_empty() {
             return self.base.hosts.filter(frame.unit, self.base.now, notices);
@@ -316,7 +319,9 @@ impl Reference {
             let mut entry = (frame, NOT_HELD);
             if managed::arrive(self, input, &mut entry, outputs.len() as u32, notices) {
                 self.base.hosts.copy(frame.unit, outputs.len() as u32 - 1);
-                outputs.into_iter().for_each(|output| managed::enqueue(self, output as usize, entry, notices));
+                for output in outputs {
+                    self.pass_on_managed(input, port, output as usize, entry, notices);
+                }
             }
             return;
         }
@@ -330,8 +335,10 @@ impl Reference {
         self.ports[input].inside += 1;
         for output in outputs {
             let output = output as usize;
-            if is_cut && self.base.wiring.links[output].rate > link.rate {
-                let rest = link.time(frame.bytes) - link.header();
+            let latency = self.base.params.switch_latency;
+            let is_faster = is_cut && self.base.wiring.links[output].rate > link.rate;
+            if is_faster || latency > 0 {
+                let rest = if is_faster { link.time(frame.bytes) - link.header() } else { 0 } + latency;
                 let at = self.base.now.saturating_add(rest);
                 let rank = self.base.ties.rank(&link, port as u32, at);
                 self.add(at, EventKind::Complete { input, output, frame, held, rank });
@@ -344,6 +351,18 @@ impl Reference {
             state.wants_pause = true;
             self.send(input);
         }
+    }
+
+    /// Lets a frame leave a switch with classes through an output, after the latency of the switch.
+    fn pass_on_managed(&mut self, input: usize, port: usize, output: usize, entry: Waiting, notices: &mut Notices) {
+        let latency = self.base.params.switch_latency;
+        if latency == 0 {
+            return managed::enqueue(self, output, entry, notices);
+        }
+        let at = self.base.now.saturating_add(latency);
+        let rank = self.base.ties.rank(&self.base.wiring.links[port], port as u32, at);
+        let (frame, held) = entry;
+        self.add(at, EventKind::Complete { input, output, frame, held, rank });
     }
 
     /// Puts a frame into the queue of an output, or drops it.
@@ -448,6 +467,10 @@ impl Ports for Reference {
         frame.is_marked = true;
     }
 
+    fn trim(&mut self, (frame, _): &mut Waiting, bytes: u16, is_last_hop: bool) {
+        frame.trim(bytes, is_last_hop);
+    }
+
     fn stamp(&mut self, (frame, _): Waiting, stamp: Stamp) {
         self.base.hosts.stamp(frame.unit, stamp);
     }
@@ -513,10 +536,18 @@ impl Ports for Reference {
         self.base.hosts.lose_on_dead_link(frame.unit, self.base.now, notices);
     }
 
+    fn lost_at(&mut self, port: usize, (frame, _): Waiting) {
+        self.base.hosts.lost_at(frame.unit, port);
+    }
+
     fn count_dropped(&mut self, port: usize, is_tied: bool) {
         let counts = &mut self.ports[port].counts;
         counts.dropped += 1;
         counts.tied += u64::from(is_tied);
+    }
+
+    fn count_trimmed(&mut self, port: usize) {
+        self.ports[port].counts.trimmed += 1;
     }
 
     fn count_joins(&mut self, port: usize, length: u32) {

@@ -3,8 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use trgen::catalog::{Component, Described, SpecError, Table};
+use trgen::catalog::{Component, Described, Parameter, SpecError, Table};
 use trgen::rng::{mix2, pick};
+use trgen::synthetic::expr::{Call, Expr, find};
+
+use crate::rules::cc::given;
 
 /// The frame for which a switch chooses, and what it chooses from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,16 +68,47 @@ static ONE: Row = Row {
 static ECMP: Row = Row {
     component: Component {
         name: "ecmp",
-        about: "a flow takes one of all shortest paths, by a hash of its fields, which differs from switch to switch",
-        parameters: &[],
+        about: "a frame takes one of all shortest paths, by a hash of its flow and entropy, which differs from switch to switch",
+        parameters: &[Parameter {
+            name: "hash",
+            about: "mixed, or digit: the entropy modulo the number of paths, for comparisons",
+            range: "mixed or digit",
+            default: "mixed",
+        }],
         source: "RFC 2992",
     },
     aliases: &["hash"],
     choose: Some(hash),
 };
 
+/// `ecmp:hash=digit`.
+static DIGIT: Row = Row { choose: Some(digit), ..ECMP };
+
+/// A row whose choice depends on what a switch keeps.
+const fn kept(name: &'static str, about: &'static str, source: &'static str) -> Row {
+    Row { component: Component { name, about, parameters: &[], source }, aliases: &[], choose: Some(hash) }
+}
+
+static ADAPTIVE: Row = kept(
+    "adaptive",
+    "each data frame takes one of the paths whose queue is of the lowest of four grades, drawn among these; short frames as \
+     with ecmp; needs {trim}",
+    "ultraethernet/uet-htsim",
+);
+static ROUND_ROBIN: Row = kept(
+    "round-robin",
+    "data frames take the paths in turn, in an order that each switch draws anew after each round; short frames as with ecmp",
+    "ultraethernet/uet-htsim; Broadcom/csg-htsim",
+);
+static HASH_ADAPTIVE: Row = kept(
+    "hash-adaptive",
+    "as ecmp, but every second frame, by a coin, leaves a path whose queue is of the worst grade for one of the best; needs \
+     {trim}",
+    "ultraethernet/uet-htsim",
+);
+
 /// All spreads.
-pub static SPREADS: Table<Row> = Table::new("spread", &[&ONE, &ECMP]);
+pub static SPREADS: Table<Row> = Table::new("spread", &[&ONE, &ECMP, &ADAPTIVE, &ROUND_ROBIN, &HASH_ADAPTIVE]);
 
 /// A link by a hash of the flow and the switch.
 #[inline]
@@ -82,6 +116,22 @@ pub(crate) fn hash(of: &Choosing) -> u32 {
     let hosts = u64::from(of.source) << 32 | u64::from(of.destination);
     let flow = if of.entropy == 0 { hosts } else { mix2(hosts, of.entropy.into()) };
     pick(mix2(mix2(of.seed, flow), of.switch.into()), of.links)
+}
+
+/// A link by the entropy alone.
+fn digit(of: &Choosing) -> u32 {
+    u32::from(of.entropy) % of.links
+}
+
+/// A rule that depends on what a switch keeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kept {
+    /// One of the outputs of the lowest grade.
+    Adaptive,
+    /// One after the other.
+    RoundRobin,
+    /// By the hash, away from outputs of the worst grade.
+    HashAdaptive,
 }
 
 /// The spread of a run.
@@ -106,16 +156,27 @@ impl Spread {
         self.0.component.name
     }
 
+    /// The rule, where it depends on what a switch keeps.
+    pub(crate) fn kept(self) -> Option<Kept> {
+        let rules =
+            [(&ADAPTIVE, Kept::Adaptive), (&ROUND_ROBIN, Kept::RoundRobin), (&HASH_ADAPTIVE, Kept::HashAdaptive)];
+        rules.into_iter().find(|(row, _)| std::ptr::eq(*row, self.0)).map(|(_, rule)| rule)
+    }
+
+    /// True if it looks at the queues of switches.
+    pub(crate) fn reads_queues(self) -> bool {
+        matches!(self.kept(), Some(Kept::Adaptive | Kept::HashAdaptive))
+    }
+
     /// The rule, where it is not the [`hash`] of this crate.
     pub(crate) fn other(self) -> Option<fn(&Choosing) -> u32> {
         self.0.choose.filter(|_| !std::ptr::eq(self.0, &ECMP))
     }
 }
 
-/// Rows have names of their own.
 impl PartialEq for Spread {
     fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
+        std::ptr::eq(self.0, other.0)
     }
 }
 
@@ -123,6 +184,17 @@ impl FromStr for Spread {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
-        SPREADS.find(text).map(Self).ok_or_else(|| SPREADS.unknown(text))
+        let expr = Expr::parse(text)?;
+        let row = find("spread", SPREADS.rows(), text, &expr)?;
+        let call = Call::bind(text, &expr, &row.component)?;
+        if !std::ptr::eq(row, &ECMP) {
+            return Ok(Self(row));
+        }
+        let hash = |expr: &Expr| match expr.word()? {
+            "mixed" => Some(Self::ECMP),
+            "digit" => Some(Self(&DIGIT)),
+            _ => None,
+        };
+        Ok(given(&call, "hash", "mixed or digit", hash)?.unwrap_or(Self::ECMP))
     }
 }

@@ -29,6 +29,7 @@ pub(super) fn count<H: HostSide>(state: &mut PortState, base: &mut Base<H>, port
             }
         }
         Counted::Damaged => state.counts.damaged += 1,
+        Counted::Trimmed => state.counts.trimmed += 1,
         Counted::Dropped { is_tied } => {
             state.counts.dropped += 1;
             state.counts.tied += u64::from(is_tied);

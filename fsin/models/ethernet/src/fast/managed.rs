@@ -52,6 +52,10 @@ impl<H: HostSide> Ports for Fast<H> {
         self.frames[*slot].frame.is_marked = true;
     }
 
+    fn trim(&mut self, slot: &mut u32, bytes: u16, is_last_hop: bool) {
+        self.frames[*slot].frame.trim(bytes, is_last_hop);
+    }
+
     fn stamp(&mut self, slot: u32, stamp: Stamp) {
         self.base.hosts.stamp(self.frames[slot].frame.unit, stamp);
     }
@@ -117,7 +121,12 @@ impl<H: HostSide> Ports for Fast<H> {
         }
     }
 
+    /// Without gaps a port that has sent a frame is asked at that time if anything waits, and nothing is marked before
+    /// what does not.
     fn mark_when_sent(&mut self, port: usize, slot: u32) {
+        if self.marks_at_free {
+            return;
+        }
         let at = self.base.now.saturating_add(self.base.wiring.links[port].time(self.frames[slot].frame.bytes));
         self.calendar.add(Event { at, order: FREE | SENT | port as u64, handle: slot });
     }
@@ -151,8 +160,16 @@ impl<H: HostSide> Ports for Fast<H> {
         Fast::lose_on_dead_link(self, slot, notices);
     }
 
+    fn lost_at(&mut self, port: usize, slot: u32) {
+        self.base.hosts.lost_at(self.frames[slot].frame.unit, port);
+    }
+
     fn count_dropped(&mut self, port: usize, is_tied: bool) {
         note(&mut self.ports[port], &mut self.base, port, Counted::Dropped { is_tied });
+    }
+
+    fn count_trimmed(&mut self, port: usize) {
+        note(&mut self.ports[port], &mut self.base, port, Counted::Trimmed);
     }
 
     #[inline]
@@ -201,9 +218,18 @@ impl<H: HostSide> Fast<H> {
         }
         for &output in others {
             let copy = self.frames.store(self.frames[slot]);
-            managed::enqueue(self, output as usize, copy, notices);
+            self.enqueue_managed(input, output as usize, copy, notices);
         }
-        managed::enqueue(self, last as usize, slot, notices);
+        self.enqueue_managed(input, last as usize, slot, notices);
+    }
+
+    /// Lets a frame leave a switch with classes through an output, after the latency of the switch.
+    #[inline]
+    fn enqueue_managed(&mut self, input: usize, output: usize, slot: u32, notices: &mut Notices) {
+        if self.base.params.switch_latency == 0 {
+            return managed::enqueue(self, output, slot, notices);
+        }
+        self.delay(self.base.wiring.links[input].peer as usize, output, slot, self.base.params.switch_latency);
     }
 
     /// Handles a pause frame for a class that has arrived.
@@ -223,6 +249,16 @@ impl<H: HostSide> Fast<H> {
         let Some(timer) = Timer::ALL.get(what as usize).copied() else { return };
         self.moving -= u64::from(timer.may_free());
         managed::expire(self, port, class, timer, event.handle, notices);
+    }
+
+    /// A port has become free: the frame that it has sent is marked, if what waits is long.
+    pub(super) fn mark_last(&mut self, port: usize) {
+        let state = &self.ports[port];
+        if let Some(&(_, mut slot)) = state.line.back().filter(|_| !state.is_host && state.free_at == self.base.now) {
+            if self.frames[slot].frame.takes_marks {
+                managed::mark_sent(self, port, &mut slot);
+            }
+        }
     }
 
     /// The last bit of a frame has left a port.

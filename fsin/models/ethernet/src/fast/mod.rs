@@ -31,6 +31,7 @@ use crate::rules::managed::{self as ports, Managed};
 use crate::rules::port::is_of_hosts;
 use crate::rules::wait::loop_through;
 use crate::rules::wiring::Link;
+use crate::switch::MarkAt;
 use fsin_core::slab::Slab;
 
 mod border;
@@ -71,7 +72,10 @@ pub fn build_for(
     worth: u64,
 ) -> Result<Box<dyn Ethernet>, SpecError> {
     let base = Base::new(topology, params)?;
+    // What is kept of a port until the last bit of a frame has left is known where the frame arrives, on one thread.
+    let is_one = base.params.is_of_one_thread();
     Ok(match threads {
+        _ if is_one => Box::new(Simulated(Fast::new(base))),
         ..2 => Box::new(Simulated(Fast::new(base))),
         _ => Box::new(Simulated(Divided::new(base, threads.min(MAX_THREADS), worth))),
     })
@@ -116,6 +120,8 @@ struct Fast<H = Hosts> {
     /// True if a frame that has arrived at a switch is sent by the queue of its port alone: whole, without flow control and
     /// classes.
     is_plain: bool,
+    /// True if marks of frames that have been sent are decided as their port becomes free.
+    marks_at_free: bool,
     /// True if switches forward frames by their headers.
     is_cut_through: bool,
     /// Scratch memory for the ports through which a frame leaves a switch.
@@ -134,9 +140,12 @@ impl<H: HostSide> Fast<H> {
         let ports = links.iter().map(|link| PortState { is_host: is_host(link.owner), ..PortState::default() });
         let ports: Vec<PortState> = ports.collect();
         let is_cut_through = base.params.switching == Switching::CutThrough;
-        let managed = Managed::new(&base.params, &base.wiring);
+        let managed = Managed::new(&base.params, &base.wiring, &base.alive);
         Self {
-            is_plain: !base.params.pause && !is_cut_through && managed.is_none(),
+            is_plain: !base.params.pause && !is_cut_through && managed.is_none() && base.params.switch_latency == 0,
+            marks_at_free: base.params.switch.trim.is_some()
+                && base.params.switch.mark_at == MarkAt::Sent
+                && base.params.frames.gap == 0,
             managed,
             stops: 0,
             calendar: Calendar::new(span, shortest / (ports.len() as u64).max(1)),
@@ -167,6 +176,7 @@ impl<H: HostSide> Fast<H> {
                 let output = ((event.order & !KIND) >> INPUT_BITS) as usize;
                 let Carried { frame, held, .. } = self.frames[event.handle];
                 match frame.damaged_by {
+                    NONE if self.managed.is_some() => ports::enqueue(self, output, event.handle, notices),
                     NONE => self.enqueue(output, event.handle, notices),
                     by => {
                         note(&mut self.ports[by as usize], &mut self.base, by as usize, Counted::Damaged);
@@ -195,6 +205,9 @@ impl<H: HostSide> Fast<H> {
             return H::show(&mut self.base, port, &self.frames[frame].frame, Direction::Sent, now);
         }
         self.ports[port].is_scheduled = false;
+        if self.marks_at_free {
+            self.mark_last(port);
+        }
         if self.ports[port].is_host {
             self.base.hosts.transmitted(self.base.wiring.links[port].owner, notices);
         }
@@ -380,7 +393,9 @@ impl<H: HostSide> Fast<H> {
         }
         let mut outputs = std::mem::take(&mut self.outputs);
         let wiring = &self.base.wiring;
-        match self.base.tables.forward(wiring, input, &frame, changes > 0, now, &mut outputs) {
+        let managed = &self.managed;
+        let length = |port: usize| managed.as_ref().map_or(0, |managed| managed.length(port, now));
+        match self.base.tables.forward(wiring, input, &frame, changes > 0, now, &mut outputs, length) {
             Some(output) if self.is_plain => self.enqueue(output as usize, slot, notices),
             Some(output) => self.pass_on(port, slot, &[output], notices),
             None => self.pass_on(port, slot, &outputs, notices),
@@ -441,10 +456,19 @@ impl<H: HostSide> Fast<H> {
     /// would leave faster than it comes.
     fn pass_on_to(&mut self, port: usize, slot: u32, output: usize, notices: &mut Notices) {
         let link = &self.base.wiring.links[port];
-        if !self.is_cut_through || self.base.wiring.links[output].rate <= link.rate {
+        let is_faster = self.is_cut_through && self.base.wiring.links[output].rate > link.rate;
+        let latency = self.base.params.switch_latency;
+        if !is_faster && latency == 0 {
             return self.enqueue(output, slot, notices);
         }
-        let at = self.base.now.saturating_add(link.time(self.frames[slot].frame.bytes) - link.header());
+        let rest = if is_faster { link.time(self.frames[slot].frame.bytes) - link.header() } else { 0 };
+        self.delay(port, output, slot, rest + latency);
+    }
+
+    /// A frame that has come through the link of a port can leave through an output after a time \[ps\].
+    fn delay(&mut self, port: usize, output: usize, slot: u32, time: u64) {
+        let link = &self.base.wiring.links[port];
+        let at = self.base.now.saturating_add(time);
         // The input itself, or its rank by the hash, which differs from those of the others.
         let rank = if self.base.ties.is_hash() { self.base.ties.rank(link, port as u32, at) } else { link.peer };
         let order = COMPLETE | (output as u64) << INPUT_BITS | u64::from(rank);

@@ -34,6 +34,9 @@ pub(super) trait HostSide: Debug + Send + Sized {
     /// A copy is lost because a link is dead.
     fn lose_on_dead_link(&mut self, unit: u32, now: u64, notices: &mut Notices);
 
+    /// A frame is lost at a port for good. Where hosts are apart, no transport asks for it.
+    fn lost_at(&mut self, _unit: u32, _port: usize) {}
+
     /// A copy found a queue full.
     fn drop_copy(&mut self, unit: u32, now: u64, notices: &mut Notices);
 
@@ -159,6 +162,10 @@ impl HostSide for Hosts {
     #[inline(always)]
     fn is_ending(&self, host: u32) -> bool {
         Self::is_ending(self, host)
+    }
+
+    fn lost_at(&mut self, unit: u32, port: usize) {
+        Self::lost_at(self, unit, port);
     }
 
     fn stamp(&mut self, unit: u32, stamp: Stamp) {

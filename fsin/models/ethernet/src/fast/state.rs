@@ -35,6 +35,8 @@ pub(super) enum Counted {
     Damaged,
     /// A frame was dropped, perhaps because another one took the last place at the same instant.
     Dropped { is_tied: bool },
+    /// The data of a frame were cut off.
+    Trimmed,
     /// Without flow control: a frame joins a queue of `length` frames, which it leaves at time `begin` \[ps\].
     Waits { begin: u64, length: u32 },
     /// With flow control: a frame joins a queue of `length` frames.

@@ -12,7 +12,9 @@ use trgen::phrase;
 
 use super::alive::Alive;
 use super::frame::{Frame, NONE};
+use super::kept::Choices;
 use super::tree::spanning;
+use super::trim::TwoLevels;
 use super::wiring::Wiring;
 use crate::params::{Forwarding, Params};
 use crate::spread::{Choosing, hash};
@@ -41,6 +43,8 @@ pub(crate) struct Tables {
     seed: u64,
     /// Which of several ports a frame takes; `None`: by the [`hash`].
     choose: Option<fn(&Choosing) -> u32>,
+    /// What switches keep, where the choice depends on it.
+    kept: Option<Box<Choices>>,
     /// The entries, by the kind of forwarding.
     kind: Kind,
 }
@@ -120,12 +124,23 @@ impl Tables {
             }
             Forwarding::Static => Builder::new(topology, wiring, params, alive)?.finish(),
         };
-        Ok(Self { hosts: wiring.hosts, seed: params.seed, choose: params.spread.other(), kind })
+        let choose = params.spread.other().filter(|_| params.spread.kept().is_none());
+        let kept = params.spread.kept().map(|rule| {
+            let rooms = match params.switch.trim {
+                Some(_) => TwoLevels::new(params, wiring, alive).rooms,
+                None => vec![0; wiring.links.len()],
+            };
+            Box::new(Choices::new(rule, params.seed, rooms, wiring.switches))
+        });
+        Ok(Self { hosts: wiring.hosts, seed: params.seed, choose, kept, kind })
     }
 
     /// The tables after links have died or were repaired: routes and trees of the links that are alive, and no address that
     /// was learnt before.
     pub(crate) fn renew(&mut self, wiring: &Wiring, params: &Params, alive: &Alive) {
+        if let Some(kept) = &mut self.kept {
+            kept.forget_orders();
+        }
         match &mut self.kind {
             Kind::Learning { forwards, learnt, .. } => {
                 *forwards = match params.spanning_tree {
@@ -227,7 +242,7 @@ impl Tables {
     /// Learns the source of a frame that comes to a switch through its port `input`, unless the frame
     /// is outdated: sent before links have last changed, and perhaps on a way that leads elsewhere now. Returns the port
     /// through which the frame goes on. If there are several, returns `None` and writes them to `out`; `out` stays
-    /// empty if the frame is filtered.
+    /// empty if the frame is filtered. `length` gives \[bytes\] the length of the queue of a port.
     #[inline]
     pub(crate) fn forward(
         &mut self,
@@ -237,6 +252,7 @@ impl Tables {
         is_outdated: bool,
         now: u64,
         out: &mut Vec<u32>,
+        length: impl Fn(usize) -> u64,
     ) -> Option<u32> {
         out.clear();
         let device = wiring.links[input].owner;
@@ -287,7 +303,14 @@ impl Tables {
                             None => hash(&of),
                             Some(choose) => choose(&of) % of.links,
                         };
-                        Some(ports[first + link as usize])
+                        let port = ports[first + link as usize];
+                        match &mut self.kept {
+                            None => Some(port),
+                            Some(kept) => {
+                                let set = (first, &ports[first..first + several]);
+                                Some(kept.choose(switch, set, port, frame.bytes, now, length))
+                            }
+                        }
                     }
                 }
             }

@@ -37,6 +37,11 @@ impl Frames {
     /// As the simulator published with HPCC counts: 48 bytes around 1 000, acknowledgements of 60, no gaps.
     pub const HPCC: Self = Self { mtu: 1_000, overhead: 48, min: 48, gap: 0, ack: Some(60), pause: 43, stamps: 0 };
 
+    /// As the simulators published with Ultra Ethernet count: 64 bytes around 4 086, 64 of all else, no gaps.
+    pub const UEC: Self = Self { mtu: 4_086, overhead: 64, min: 64, gap: 0, ack: Some(64), pause: 64, stamps: 0 };
+    /// The same with data of 9 000 bytes, as those of NDP.
+    pub const NDP: Self = Self { mtu: 9_000, ..Self::UEC };
+
     /// \[bytes\] Size on the wire of a data frame that carries `payload` bytes.
     #[must_use]
     pub const fn of(&self, payload: u32) -> u32 {
@@ -102,6 +107,16 @@ pub(crate) enum Control {
     On,
 }
 
+/// Where the data of a frame were cut off.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Trimmed {
+    No,
+    /// At a port to another switch.
+    Midway,
+    /// At the port to its destination.
+    LastHop,
+}
+
 /// A copy of a frame, on a link or in a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Frame {
@@ -126,6 +141,8 @@ pub(crate) struct Frame {
     pub(crate) takes_marks: bool,
     /// True if switches add stamps to the frame.
     pub(crate) takes_stamps: bool,
+    /// Whether its data were cut off.
+    pub(crate) trimmed: Trimmed,
     /// What the frame tells the other end of a link.
     pub(crate) control: Control,
 }
@@ -149,6 +166,12 @@ impl Frame {
         Self { class, ..Self::pause(frames, is_off) }
     }
 
+    /// Cuts off the data of a frame, perhaps at the last hop: so many bytes are left.
+    pub(crate) const fn trim(&mut self, bytes: u16, is_last_hop: bool) {
+        self.trimmed = if is_last_hop { Trimmed::LastHop } else { Trimmed::Midway };
+        (self.bytes, self.class, self.takes_marks) = (bytes, CONTROL, false);
+    }
+
     /// An empty frame between two hosts, of no unit.
     pub(crate) const fn between(source: u32, destination: u32) -> Self {
         Self {
@@ -163,6 +186,7 @@ impl Frame {
             is_marked: false,
             takes_marks: false,
             takes_stamps: false,
+            trimmed: Trimmed::No,
             control: Control::No,
         }
     }

@@ -15,9 +15,10 @@ use trgen::{Cycle, Message, NodeId};
 
 use super::alive::Alive;
 use super::flows::{Flows, Next};
-use super::frame::{CONTROL, Control, Frame, NONE, bit_time};
+use super::frame::{CONTROL, Control, Frame, NONE, Trimmed, bit_time};
 use super::reach::Reach;
 use super::roce::Reply;
+use super::spray::{Item, Piece, Said, Spray, Stuck};
 use super::uncut::Uncut;
 use super::window::{Connection, Counters, Sent};
 use super::wiring::Wiring;
@@ -35,6 +36,11 @@ enum Load {
     Acknowledgement { connection: u32, number: u64, is_marked: bool },
     /// The answer of a receiver with a connection for each message, and the stamps that it returns, or [`NONE`].
     Reply { flow: u32, stamps: u32, expected: u64, is_negative: bool, is_marked: bool },
+    /// A data frame of a connection that sprays: its number among the data and among all that is numbered; `more` has what
+    /// it asks for, and two bits: whether it was sent again, and whether it asks for an acknowledgement.
+    Piece { flow: u32, index: u32, number: u32, more: u64 },
+    /// What an end of such a connection says.
+    Words { flow: u32, words: u32 },
 }
 
 /// A frame that a host has sent, of which copies are under way.
@@ -112,6 +118,10 @@ pub(crate) struct Hosts {
     line_rates: Vec<u64>,
     /// Connections for each message, if the transport has these.
     flows: Option<Box<Flows>>,
+    /// Connections that spray, if the transport has these.
+    spray: Option<Box<Spray>>,
+    /// Those that waited for what would never come.
+    pub(crate) stuck: Vec<Stuck>,
     /// By frame under way: what switches have added to it, where these add stamps.
     stamps: Vec<Vec<Stamp>>,
     /// The stamps that answers return.
@@ -168,6 +178,8 @@ impl Hosts {
         let line_rates = (0..hosts as u32).filter(|_| is_window).map(|host| wiring.links[wiring.host_port(host)].rate);
         Self {
             line_rates: line_rates.collect(),
+            stuck: Vec::new(),
+            spray: params.transport.sprays().then(|| Box::new(Spray::new(params, wiring, alive))),
             flows: is_roce.then(|| Box::new(Flows::new(params, wiring, reach))),
             stamps: Vec::new(),
             returned: Slab::new(),
@@ -207,7 +219,9 @@ impl Hosts {
             self.totals.messages_lost += 1;
             return self.messages.drop_at_source(frames, short);
         }
-        if !is_known || source == destination {
+        // Connections that spray count frames in 32 bits.
+        let is_too_long = self.spray.is_some() && frames >= 1 << 31;
+        if !is_known || source == destination || is_too_long {
             return self.messages.drop_at_source(frames, short);
         }
         let is_window = self.params.transport == Transport::Window;
@@ -224,6 +238,14 @@ impl Hosts {
             self.ready.push(source.0);
             return Injected::Accepted;
         }
+        if let Some(spray) = &mut self.spray {
+            origin.connection = spray.begin(&message);
+            let slot = self.messages.accept(message, frames, short, Cycle(now), origin);
+            self.messages.hold(slot, 1);
+            spray.start(origin.connection, slot, now);
+            self.take_of_spray();
+            return Injected::Accepted;
+        }
         let slot = self.messages.accept(message, frames, short, Cycle(now), origin);
         if is_window {
             self.messages.hold(slot, frames);
@@ -236,6 +258,57 @@ impl Hosts {
             self.ready.push(source.0);
         }
         Injected::Accepted
+    }
+
+    /// Takes over what connections that spray have left: hosts that may send, times to be woken, ends of connections.
+    #[inline]
+    fn take_of_spray(&mut self) {
+        let Some(spray) = &mut self.spray else { return };
+        self.ready.append(&mut spray.touched);
+        self.wakes.append(&mut spray.wakes);
+        while let Some(flow) = spray.done.pop() {
+            if let Some(message) = spray.ended(flow) {
+                self.messages.let_go(message);
+            }
+        }
+    }
+
+    /// A frame is lost at a port for good.
+    pub(crate) fn lost_at(&mut self, unit: u32, port: usize) {
+        if let (Load::Piece { flow, .. } | Load::Words { flow, .. }, Some(spray)) =
+            (self.units[unit].load, &mut self.spray)
+        {
+            spray.lost_at(flow, port as u32);
+        }
+    }
+
+    /// Where nothing happens any more: loses the messages of connections that wait for what will never come. Returns
+    /// whether there were any.
+    #[cold]
+    pub(crate) fn abandon(&mut self, notices: &mut Notices) -> bool {
+        let Some(spray) = &mut self.spray else { return false };
+        let stuck = spray.take_stuck();
+        for Stuck { message, missing, .. } in &stuck {
+            let bytes = self.messages.get(*message).message.bytes;
+            for &(number, is_unsent) in missing {
+                let short = self.payload().short_of(bytes, number.into());
+                if is_unsent {
+                    self.messages.recorder.injected(1);
+                    self.messages.recorder.short().injected += short;
+                }
+                self.totals.messages_lost += u64::from(self.messages.lose(*message, short, notices));
+            }
+            if missing.iter().any(|(_, is_unsent)| *is_unsent) {
+                self.messages.sent(*message, notices);
+            }
+            if missing.is_empty() && self.params.is_acked {
+                self.messages.never_acknowledged();
+            }
+            self.messages.let_go(*message);
+        }
+        let is_any = !stuck.is_empty();
+        self.stuck.extend(stuck);
+        is_any
     }
 
     /// True if a route leads from one host to another.
@@ -325,6 +398,7 @@ impl Hosts {
         !state.frames.is_empty()
             || !state.queue.is_empty()
             || self.flows.as_ref().is_some_and(|flows| flows.has_next(host))
+            || self.spray.as_ref().is_some_and(|spray| spray.has_next(host))
     }
 
     /// True if a host has a frame to send that need not wait for a class in `paused`, a bit for each; or cannot tell.
@@ -347,6 +421,7 @@ impl Hosts {
     /// \[frames\] Frames that wait at a host.
     pub(crate) fn waiting(&self, host: u32) -> u64 {
         let of_flows = self.flows.as_ref().map_or(0, |flows| flows.waiting(host));
+        let of_flows = of_flows + self.spray.as_ref().map_or(0, |spray| spray.waiting(host));
         let host = &self.hosts[host as usize];
         (host.frames.len() + host.delayed.len()) as u64 + host.queue.waiting(&self.messages) + of_flows
     }
@@ -359,6 +434,8 @@ impl Hosts {
             Load::Acknowledgement { .. } | Load::Reply { .. } if self.acks_in_control => CONTROL,
             Load::Acknowledgement { connection, .. } => self.connections[connection as usize].class,
             Load::Reply { flow, .. } => self.flows.as_ref().map_or(CONTROL, |flows| flows.get(flow).class),
+            Load::Piece { flow, .. } => self.spray.as_ref().map_or(0, |spray| spray.get(flow).class),
+            Load::Words { .. } => CONTROL,
         }
     }
 
@@ -405,6 +482,9 @@ impl Hosts {
     /// The next frame that a host sends, at time `now`, and the key of its draws; `None` if there is none. Classes in
     /// `paused`, a bit for each, must wait.
     pub(crate) fn next(&mut self, number: u32, now: u64, paused: u8) -> Option<(Frame, u64)> {
+        if self.spray.is_some() {
+            return self.next_of_spray(number, now);
+        }
         let Waiting { load, is_again, losses } =
             self.next_waiting(number, paused).or_else(|| self.next_of_messages(number, now, paused))?;
         let class = self.class_of(load);
@@ -435,6 +515,8 @@ impl Hosts {
                 self.totals.acknowledgements += 1;
                 (self.connections[connection as usize].source, self.params.frames.of_ack(self.params.ack_bytes))
             }
+            // Of `next_of_spray`.
+            Load::Piece { .. } | Load::Words { .. } => return None,
             Load::Reply { flow, .. } => {
                 self.totals.acknowledgements += 1;
                 let source = match &self.flows {
@@ -481,7 +563,67 @@ impl Hosts {
             is_marked,
             takes_marks: matches!(load, Load::Data { .. }),
             takes_stamps,
+            trimmed: Trimmed::No,
             control,
+        };
+        Some((frame, key))
+    }
+
+    /// [`next`](Self::next) of connections that spray.
+    fn next_of_spray(&mut self, number: u32, now: u64) -> Option<(Frame, u64)> {
+        let spray = self.spray.as_mut()?;
+        let next = spray.next(number, now);
+        let Some((item, bytes)) = next else {
+            self.take_of_spray();
+            return None;
+        };
+        let key = mix2(u64::from(number), self.hosts[number as usize].serial);
+        self.hosts[number as usize].serial += 1;
+        self.totals.frames_sent += 1;
+        self.totals.bytes_sent += u64::from(bytes);
+        let (load, destination, class, entropy) = match item {
+            Item::Piece { flow, piece, entropy } => {
+                let of = spray.get(flow);
+                if piece.is_again {
+                    self.totals.sent_again += 1;
+                } else {
+                    let Underway { message: whole, offered, .. } = *self.messages.get(of.message);
+                    let recorder = &mut self.messages.recorder;
+                    recorder.injected(1);
+                    recorder.departed(now - offered.0);
+                    recorder.short().injected +=
+                        Payload(self.params.payload()).short_of(whole.bytes, piece.index.into());
+                    if piece.is_last {
+                        self.hosts[number as usize].ending = Some(of.message);
+                    }
+                }
+                let more = piece.target << 2 | u64::from(piece.is_again) << 1 | u64::from(piece.asks);
+                let load = Load::Piece { flow, index: piece.index, number: piece.number, more };
+                (load, of.destination, of.class, entropy)
+            }
+            Item::Words { flow, words } => {
+                let (of, said) = (spray.get(flow), spray.words(words));
+                match said.said {
+                    Said::Acknowledged(_) | Said::Answer { trimmed: None, .. } => self.totals.acknowledgements += 1,
+                    Said::Trimmed { .. } | Said::Answer { .. } => self.totals.negative_acknowledgements += 1,
+                    Said::Pull { .. } => self.totals.pulls += 1,
+                    Said::Request { .. } => self.totals.requests += 1,
+                }
+                let to = if of.source == number { of.destination } else { of.source };
+                (Load::Words { flow, words }, to, CONTROL, said.entropy)
+            }
+        };
+        self.take_of_spray();
+        let changes = self.changes;
+        let unit = self.units.store(Unit { load, key, copies: 1, is_received: false, losses: 0, changes });
+        let is_data = matches!(load, Load::Piece { .. });
+        let frame = Frame {
+            unit,
+            bytes: bytes as u16,
+            entropy,
+            class,
+            takes_marks: is_data,
+            ..Frame::between(number, destination)
         };
         Some((frame, key))
     }
@@ -534,6 +676,16 @@ impl Hosts {
             Load::Reply { flow, stamps, expected, is_negative, is_marked } if is_first => {
                 self.answered(flow, stamps, &Reply { expected, is_negative, is_marked }, now);
             }
+            Load::Piece { flow, index, number, more } if is_first => {
+                self.piece(flow, [index, number], more, frame, now, notices);
+            }
+            Load::Words { flow, words } if is_first => {
+                let Some(spray) = &mut self.spray else { return };
+                if spray.hear(flow, words, now).is_over && self.params.is_acked {
+                    self.messages.acknowledge(spray.get(flow).message, Cycle(now));
+                }
+                self.take_of_spray();
+            }
             Load::Data { message, index, number } if is_first => {
                 let connection = self.messages.get(message).more.connection;
                 if connection == NONE {
@@ -577,6 +729,32 @@ impl Hosts {
             self.hosts[receiver as usize].frames.push_back(Waiting { load, is_again: false, losses: 0 });
         }
         self.ready.push(receiver);
+    }
+
+    /// Handles a data frame, or what trimming has left of it, of a connection that sprays. `numbers` are that among the data
+    /// and that among all that is numbered.
+    fn piece(&mut self, flow: u32, numbers: [u32; 2], more: u64, frame: &Frame, now: u64, notices: &mut Notices) {
+        let Some(spray) = &mut self.spray else { return };
+        let [index, number] = numbers;
+        let piece = Piece {
+            number,
+            index,
+            bytes: 0,
+            asks: more & 1 == 1,
+            is_again: more >> 1 & 1 == 1,
+            target: more >> 2,
+            is_last: false,
+        };
+        let message = spray.get(flow).message;
+        let outcome = spray.data(flow, &piece, frame.entropy, (frame.is_marked, frame.trimmed), now);
+        self.take_of_spray();
+        if outcome.is_new {
+            if self.receive(message, index.into(), frame, now) {
+                self.deliver(message, now, notices);
+            }
+        } else if frame.trimmed == Trimmed::No {
+            self.totals.duplicates += 1;
+        }
     }
 
     /// Handles a frame that has come to the receiver of a message's own connection.
@@ -688,6 +866,15 @@ impl Hosts {
                 self.returned.release(stamps);
             }
         }
+        if let (Some(spray), Load::Piece { flow, .. } | Load::Words { flow, .. }) = (&mut self.spray, load) {
+            if let Load::Words { words, .. } = load {
+                spray.forget(words);
+            }
+            if let Some(message) = spray.ended(flow) {
+                self.messages.let_go(message);
+            }
+            return;
+        }
         let Load::Data { message, index, .. } = load else { return };
         if let Some(flows) = &mut self.flows {
             flows.ended(self.messages.get(message).more.connection);
@@ -700,7 +887,7 @@ impl Hosts {
                 return self.send_again(whole.source.0, waiting, key, now);
             }
             // The sender finds out by acknowledgements.
-            Transport::Window | Transport::Roce => {}
+            Transport::Window | Transport::Roce | Transport::Uec | Transport::Ndp => {}
             Transport::None | Transport::Oracle | Transport::Backoff => {
                 let short = self.payload().short_of(whole.bytes, index);
                 self.totals.messages_lost += u64::from(self.messages.lose(message, short, notices));
@@ -736,6 +923,10 @@ impl Hosts {
             self.counters.timeouts += expired;
             self.wakes.extend(next.map(|at| (host, at)));
         }
+        if let Some(spray) = &mut self.spray {
+            spray.wake(host, now);
+            self.take_of_spray();
+        }
         self.ready.push(host);
     }
 
@@ -744,10 +935,10 @@ impl Hosts {
         Totals {
             retransmissions: match self.params.transport {
                 Transport::Window => self.counters.retransmissions,
-                Transport::Oracle | Transport::Backoff | Transport::None | Transport::Roce => self.totals.sent_again,
+                _ => self.totals.sent_again,
             },
             fast_retransmits: self.counters.fast_retransmits,
-            timeouts: self.counters.timeouts,
+            timeouts: self.counters.timeouts + self.spray.as_ref().map_or(0, |spray| spray.timeouts),
             ..self.totals
         }
     }
@@ -767,6 +958,19 @@ impl Hosts {
                 let (offset, bytes) = (index * u64::from(payload.0), payload.bytes_of(whole.bytes, index));
                 let segment = self.params.transport.acknowledges().then_some(number);
                 Content::Data { message: whole, offset, bytes, segment }
+            }
+            Load::Piece { flow, index, number, .. } => {
+                let of = self.spray.as_ref().map_or(NONE, |spray| spray.get(flow).message);
+                let whole = self.messages.get(of).message;
+                let payload = self.payload();
+                let (offset, bytes) =
+                    (u64::from(index) * u64::from(payload.0), payload.bytes_of(whole.bytes, index.into()));
+                let bytes = if frame.trimmed == Trimmed::No { bytes } else { 0 };
+                Content::Data { message: whole, offset, bytes, segment: Some(number.into()) }
+            }
+            Load::Words { words, .. } => {
+                let number = self.spray.as_ref().map_or(0, |spray| spray.words(words).number());
+                Content::Acknowledgement { from: NodeId(frame.source), to: NodeId(frame.destination), number }
             }
             Load::Reply { flow, expected, .. } => {
                 let [from, to] = self.flows.as_ref().map_or([NONE; 2], |flows| {

@@ -5,12 +5,14 @@
 //!
 //! Decision: docs/decisions/0380-classes-and-pfc.md.
 
+use super::alive::Alive;
 use super::buffer::{Admission, Buffers, Pfc};
 use super::frame::{CLASSES, CONTROL, Frame};
 use super::marking::{MarkAt, MarkDraws, Marking, Thresholds};
 use super::queues::{Next, Queues};
 use super::schedule::Plan;
 use super::tally::Event;
+use super::trim::{Admission as Fits, Trimming, TwoLevels};
 use super::wiring::Wiring;
 use crate::cc::Stamp;
 use crate::params::Params;
@@ -67,6 +69,8 @@ pub(crate) struct Managed<T> {
     /// By port: the index of its thresholds.
     rates: Vec<u32>,
     pub(crate) buffers: Option<Buffers>,
+    /// Queues of two levels, which cut frames.
+    pub(crate) trimming: Option<Box<Trimming>>,
     pub(crate) pfc: Option<Pfc>,
     /// By port.
     pub(crate) queues: Vec<Queues<T>>,
@@ -78,22 +82,31 @@ pub(crate) struct Managed<T> {
 
 impl<T: Copy> Managed<T> {
     /// The state of an empty network; `None` where no port has classes.
-    pub(crate) fn new(params: &Params, wiring: &Wiring) -> Option<Box<Self>> {
+    pub(crate) fn new(params: &Params, wiring: &Wiring, alive: &Alive) -> Option<Box<Self>> {
         if !params.is_managed() {
             return None;
         }
         let ports = wiring.links.len();
         let none = Marking::default();
-        let marking = params.switch.marking.as_ref().unwrap_or(&none);
+        let levels = params.switch.trim.map(|trim| (trim, TwoLevels::new(params, wiring, alive)));
+        let of_levels = levels.as_ref().and_then(|(_, levels)| levels.marking.clone());
+        let marking = params.switch.marking.as_ref().or(of_levels.as_ref()).unwrap_or(&none);
+        let marks_at_hosts = params.marks_at_hosts();
         let (mut known, mut thresholds, mut rates) = (Vec::new(), Vec::new(), Vec::new());
         for link in &wiring.links {
-            let at = known.iter().position(|&rate| rate == link.rate).unwrap_or_else(|| {
-                known.push(link.rate);
-                thresholds.push(marking.of(link.rate));
+            let kind = (link.rate, link.is_to_switch || marks_at_hosts);
+            let at = known.iter().position(|&one| one == kind).unwrap_or_else(|| {
+                known.push(kind);
+                thresholds.push(match (&levels, kind.1) {
+                    (_, false) => [Thresholds::NEVER; CLASSES],
+                    (Some((_, levels)), _) => marking.in_proportion(link.rate, levels.rate),
+                    (None, _) => marking.of(link.rate),
+                });
                 known.len() - 1
             });
             rates.push(at as u32);
         }
+        let trimming = levels.map(|(trim, levels)| Box::new(Trimming::new(trim, params, wiring, levels.rooms)));
         Some(Box::new(Self {
             plan: Plan::new(&params.switch.schedule.unwrap_or_default()),
             mark_at: params.switch.mark_at,
@@ -101,11 +114,18 @@ impl<T: Copy> Managed<T> {
             thresholds,
             rates,
             buffers: Buffers::new(params, wiring),
+            trimming,
             pfc: params.switch.pfc,
             queues: (0..ports).map(|_| Queues::default()).collect(),
             epochs: if params.switch.pfc.is_some() { vec![Epochs::default(); ports] } else { Vec::new() },
             sent: vec![0; ports],
         }))
+    }
+
+    /// \[bytes\] What waits at a port and what it is sending, where that is known.
+    pub(crate) fn length(&self, port: usize, now: u64) -> u64 {
+        let sending = |of: &Trimming| of.sending(port, 0, now) + of.sending(port, 1, now);
+        self.queues[port].all_bytes() + self.trimming.as_deref().map_or(0, sending)
     }
 
     /// True if a frame of a class is marked at a port, where `queue` bytes of the class wait.
@@ -142,6 +162,8 @@ pub(crate) trait Ports {
     fn key(&self, entry: Self::Entry) -> u64;
     /// A switch marks a frame.
     fn mark(&mut self, entry: &mut Self::Entry);
+    /// The data of a frame are cut off, perhaps at the last hop: what is left has so many bytes.
+    fn trim(&mut self, entry: &mut Self::Entry, bytes: u16, is_last_hop: bool);
     /// A switch adds a stamp to a frame.
     fn stamp(&mut self, entry: Self::Entry, stamp: Stamp);
     fn is_dead(&self, port: usize) -> bool;
@@ -164,8 +186,12 @@ pub(crate) trait Ports {
     /// A copy finds no room.
     fn drop_copy(&mut self, entry: Self::Entry, notices: &mut Notices);
     fn lose_on_dead_link(&mut self, entry: Self::Entry, notices: &mut Notices);
+    /// A frame is dropped at the queue of a port, and its host will not learn of it.
+    fn lost_at(&mut self, port: usize, entry: Self::Entry);
     /// Counts a dropped frame at a port.
     fn count_dropped(&mut self, port: usize, is_tied: bool);
+    /// Counts a frame whose data were cut off at a port.
+    fn count_trimmed(&mut self, port: usize);
     /// Counts a frame that joins a queue of so many.
     fn count_joins(&mut self, port: usize, length: u32);
     /// Counts a frame that leaves a queue of so many.
@@ -253,6 +279,9 @@ pub(crate) fn enqueue<P: Ports>(p: &mut P, output: usize, mut entry: P::Entry, n
         release(p, entry);
         return p.lose_on_dead_link(entry, notices);
     }
+    if p.managed().trimming.is_some() {
+        return enqueue_by_level(p, output, entry, notices);
+    }
     let Frame { class, bytes, takes_marks, is_marked, .. } = p.frame(entry);
     if class != CONTROL && !has_room(p, output, class, bytes.into()) {
         let is_tied = p.is_tied(output);
@@ -284,6 +313,80 @@ pub(crate) fn enqueue<P: Ports>(p: &mut P, output: usize, mut entry: P::Entry, n
     p.count_joins(output, length);
     if class != CONTROL {
         p.tally(output, Event::Queue { class, bytes: (before + u64::from(bytes)) as u32 });
+    }
+    send(p, output);
+}
+
+/// The lower level of a queue of two: that of data.
+const LOW: u8 = 0;
+
+/// Puts a frame into a queue of two levels, cuts it or another one, or drops it.
+fn enqueue_by_level<P: Ports>(p: &mut P, output: usize, mut entry: P::Entry, notices: &mut Notices) {
+    let (now, key) = (p.now(), p.key(entry));
+    let Frame { class, bytes, takes_marks, .. } = p.frame(entry);
+    p.enters(output);
+    if class == CONTROL {
+        return join_high(p, output, entry, notices);
+    }
+    let managed = p.managed();
+    let Some(trimming) = &managed.trimming else { return };
+    let (size, is_last_hop) = (trimming.size, trimming.to_host[output]);
+    let low = managed.queues[output].bytes(LOW) + trimming.sending(output, 0, now);
+    match trimming.admit(output, low, bytes.into(), key) {
+        Fits::Joins => {
+            if managed.mark_at == MarkAt::Arrival && takes_marks && managed.marks(output, LOW, low, key) {
+                p.mark(&mut entry);
+                p.tally(output, Event::Marked { class });
+            }
+            return join(p, output, LOW, entry);
+        }
+        Fits::Dropped => {
+            p.count_dropped(output, false);
+            p.tally(output, Event::Dropped { class });
+            return p.drop_copy(entry, notices);
+        }
+        Fits::Cut => {}
+        Fits::Replaces => {
+            if let Some(last) = managed.queues[output].replace_last(LOW, bytes, entry) {
+                entry = last;
+            }
+            let bytes = p.managed().queues[output].bytes(LOW) as u32;
+            p.tally(output, Event::Queue { class: LOW, bytes });
+        }
+    }
+    p.trim(&mut entry, size, is_last_hop);
+    p.count_trimmed(output);
+    join_high(p, output, entry, notices);
+}
+
+/// Puts a frame into the upper level of a queue of two, or drops it.
+fn join_high<P: Ports>(p: &mut P, output: usize, entry: P::Entry, notices: &mut Notices) {
+    let (now, bytes) = (p.now(), p.frame(entry).bytes);
+    let managed = p.managed();
+    let Some(trimming) = &managed.trimming else { return };
+    let high = managed.queues[output].bytes_of_control() + trimming.sending(output, 1, now);
+    if trimming.has_high_room(output, high, bytes.into()) {
+        return join(p, output, CONTROL, entry);
+    }
+    p.count_dropped(output, false);
+    p.lost_at(output, entry);
+    p.drop_copy(entry, notices);
+}
+
+/// Puts a frame into a level, and sends it at once if nothing waits.
+fn join<P: Ports>(p: &mut P, output: usize, level: u8, entry: P::Entry) {
+    let bytes = p.frame(entry).bytes;
+    let is_free = p.is_free(output);
+    let queues = &mut p.managed().queues[output];
+    if is_free && !queues.has_next() {
+        return depart(p, output, entry, level, 0);
+    }
+    let length = queues.waiting();
+    queues.push(level, bytes, entry);
+    p.count_joins(output, length);
+    if level == LOW {
+        let bytes = p.managed().queues[output].bytes(LOW) as u32;
+        p.tally(output, Event::Queue { class: LOW, bytes });
     }
     send(p, output);
 }
@@ -343,7 +446,8 @@ fn depart<P: Ports>(p: &mut P, port: usize, mut entry: P::Entry, class: u8, behi
     let Frame { bytes, takes_marks, is_marked, takes_stamps, .. } = p.frame(entry);
     let key = p.key(entry);
     let managed = p.managed();
-    if takes_marks && !is_marked {
+    // Queues of two levels set the mark, and count it, each by itself.
+    if takes_marks && (!is_marked || managed.trimming.is_some()) {
         match managed.mark_at {
             MarkAt::Departure if managed.marks(port, class, behind, key) => {
                 p.mark(&mut entry);
@@ -351,6 +455,12 @@ fn depart<P: Ports>(p: &mut P, port: usize, mut entry: P::Entry, class: u8, behi
             }
             MarkAt::Sent => p.mark_when_sent(port, entry),
             _ => {}
+        }
+    }
+    if p.managed().trimming.is_some() {
+        let until = p.now().saturating_add(p.wiring().links[port].time(bytes));
+        if let Some(trimming) = &mut p.managed().trimming {
+            trimming.serve(port, usize::from(class == CONTROL), bytes.into(), until);
         }
     }
     if takes_stamps {
@@ -399,11 +509,16 @@ fn give_back<P: Ports>(p: &mut P, input: usize, class: u8, bytes: u64) {
     }
 }
 
-/// Marks a frame whose last bit has left a port, if what waits of its class is long.
+/// Marks a frame whose last bit has left a port, if what waits of its class is long. A level counts what has begun to be
+/// sent since.
 pub(crate) fn mark_sent<P: Ports>(p: &mut P, port: usize, entry: &mut P::Entry) {
-    let (class, key) = (p.frame(*entry).class, p.key(*entry));
+    let (class, key, now) = (p.frame(*entry).class, p.key(*entry), p.now());
     let managed = p.managed();
-    let queue = managed.queues[port].bytes(class);
+    let (class, next) = match &managed.trimming {
+        Some(trimming) => (LOW, trimming.sending(port, 0, now)),
+        None => (class, 0),
+    };
+    let queue = managed.queues[port].bytes(class) + next;
     if managed.marks(port, class, queue, key) {
         p.mark(entry);
         p.tally(port, Event::Marked { class });
@@ -498,6 +613,9 @@ pub(crate) fn cut<P: Ports>(p: &mut P, port: usize) -> Vec<P::Entry> {
     let paused = managed.queues[port].paused;
     let mut length = managed.queues[port].waiting();
     let lost = managed.queues[port].clear();
+    if let Some(trimming) = &mut managed.trimming {
+        trimming.cut(port);
+    }
     if let Some(epochs) = managed.epochs.get_mut(port) {
         epochs.link = epochs.link.wrapping_add(1);
         epochs.tripped = 0;

@@ -135,6 +135,20 @@ impl Marking {
         })
     }
 
+    /// By class: the thresholds of a port of a rate \[b/s\], where those of all rates are for rate `whole`, and others in
+    /// proportion.
+    pub(crate) fn in_proportion(&self, rate: u64, whole: u64) -> [Thresholds; CLASSES] {
+        let scaled = |bytes: u64| match bytes {
+            u64::MAX => bytes,
+            bytes => (u128::from(bytes) * u128::from(rate) / u128::from(whole)) as u64,
+        };
+        let has_own = self.rules.iter().any(|rule| rule.rate == Some(rate));
+        self.of(rate).map(|of| match has_own {
+            true => of,
+            false => Thresholds { min: scaled(of.min), max: scaled(of.max), ..of },
+        })
+    }
+
     /// \[bytes\] The largest length up to which something may be left unmarked.
     #[must_use]
     pub fn most(&self) -> Option<u64> {

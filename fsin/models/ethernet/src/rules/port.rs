@@ -17,6 +17,8 @@ pub(crate) struct Counts {
     pub(crate) dropped: u64,
     /// \[frames\] Of these, frames that came at the same instant as one that took the last place.
     pub(crate) tied: u64,
+    /// \[frames\] Frames whose data were cut off.
+    pub(crate) trimmed: u64,
     /// \[frames\] Frames that the link has damaged.
     pub(crate) damaged: u64,
     /// \[frames\] Greatest length of the queue.

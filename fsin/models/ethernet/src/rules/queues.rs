@@ -71,6 +71,21 @@ impl<T: Copy> Queues<T> {
         *self.bytes_of(class) += u64::from(bytes);
     }
 
+    /// Puts a frame into the place of the last one of a class; that one.
+    pub(crate) fn replace_last(&mut self, class: u8, bytes: u16, frame: T) -> Option<T> {
+        let last = self.queues[usize::from(class)].back_mut()?;
+        let old = std::mem::replace(last, Entry { frame, bytes });
+        let sum = self.bytes_of(class);
+        *sum = *sum - u64::from(old.bytes) + u64::from(bytes);
+        Some(old.frame)
+    }
+
+    /// \[bytes\] What waits of control.
+    #[inline]
+    pub(crate) const fn bytes_of_control(&self) -> u64 {
+        self.control_bytes
+    }
+
     #[inline]
     fn bytes_of(&mut self, class: u8) -> &mut u64 {
         self.bytes.get_mut(usize::from(class)).unwrap_or(&mut self.control_bytes)

@@ -5,7 +5,8 @@ use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::units;
 
-use super::{Buffer, MARK_AT, Pfc, Switch};
+use super::{Buffer, MARK_AT, MarkAt, Pfc, Switch};
+use crate::params::Transport;
 
 /// The word of `pause` for flow control by class.
 pub(crate) const PFC: &str = "pfc";
@@ -14,7 +15,7 @@ pub(crate) const PFC: &str = "pfc";
 ///
 /// # Errors
 /// The first value that cannot be used.
-pub(crate) fn read(values: &dyn Values) -> Result<Switch, SpecError> {
+pub(crate) fn read(values: &dyn Values, transport: Transport) -> Result<Switch, SpecError> {
     let set = |key: &'static str| values.is_set(key);
     let is_pfc = values.word("pause") == PFC;
     let class: u8 = values.integer_or("traffic-class", 0)?;
@@ -33,7 +34,13 @@ pub(crate) fn read(values: &dyn Values) -> Result<Switch, SpecError> {
         used: values.classes(class),
         schedule: if set("classes") { Some(values.parsed("classes")?) } else { None },
         marking: if set("ecn") { Some(values.parsed("ecn")?) } else { None },
-        mark_at: values.choice("mark", &MARK_AT)?,
+        mark_at: match set("mark") {
+            true => values.choice("mark", &MARK_AT)?,
+            false if set("trim") || transport.sprays() && !set("buffer") => MarkAt::Sent,
+            false => MarkAt::default(),
+        },
+        marks_at_hosts: if set("ecn-hosts") && set("ecn") { Some(values.switch("ecn-hosts")?) } else { None },
+        trim: None,
         buffer: if set("buffer") { Some(buffer(values)?) } else { None },
         pfc: if is_pfc { Some(pfc(values)?) } else { None },
     })

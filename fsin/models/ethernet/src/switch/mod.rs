@@ -12,10 +12,14 @@ use crate::rules::buffer::{headroom, headrooms, set_aside};
 use crate::rules::frame::CLASSES;
 pub use crate::rules::marking::{MARK_AT, MarkAt, MarkRule, Marking, Thresholds};
 pub use crate::rules::schedule::{Schedule, Service};
+pub use crate::rules::trim::{TRIM_MODES, Trim, TrimMode};
 use crate::rules::wiring::Wiring;
 
 /// \[bytes\] Largest buffer, and largest number of bytes of other settings.
 const MOST: u64 = 1 << 40;
+
+/// \[bytes\] What is left of a frame, at least.
+const LEAST_LEFT: u32 = 30;
 
 /// What switches do beyond first in, first out. Without any of it, ports have one queue.
 #[derive(Clone, PartialEq, Debug)]
@@ -30,6 +34,10 @@ pub struct Switch {
     pub marking: Option<Marking>,
     /// When that is decided.
     pub mark_at: MarkAt,
+    /// Whether ports to hosts mark frames; `None`: unless the transport has credits of the receiver.
+    pub marks_at_hosts: Option<bool>,
+    /// Queues of two levels, which cut off the data of frames; `None` for queues of one.
+    pub trim: Option<Trim>,
     /// The buffer that the ports of a switch share; `None` if each port has a queue of frames.
     pub buffer: Option<Buffer>,
     /// Priority-based flow control, which needs a shared buffer.
@@ -38,7 +46,17 @@ pub struct Switch {
 
 impl Default for Switch {
     fn default() -> Self {
-        Self { class: 0, used: 1, schedule: None, marking: None, mark_at: MarkAt::Departure, buffer: None, pfc: None }
+        Self {
+            class: 0,
+            used: 1,
+            schedule: None,
+            marking: None,
+            mark_at: MarkAt::Departure,
+            marks_at_hosts: None,
+            trim: None,
+            buffer: None,
+            pfc: None,
+        }
     }
 }
 
@@ -48,6 +66,7 @@ impl Params {
     pub fn is_managed(&self) -> bool {
         let Switch { schedule, marking, buffer, pfc, .. } = &self.switch;
         schedule.is_some()
+            || self.switch.trim.is_some()
             || marking.is_some()
             || buffer.is_some()
             || pfc.is_some()
@@ -85,6 +104,30 @@ impl Params {
             let what = phrase![["traffic-class" => class], ": ports have one queue, whatever the class"];
             let remedy = phrase!["set ", ["classes"], ", ", ["ecn"], " or ", ["buffer"], ", or leave it out"];
             return refuse("traffic-class", what, remedy);
+        }
+        if self.switch.marks_at_hosts.is_some() && !self.has_marks() {
+            let what = phrase![["ecn-hosts"], ": no switch marks frames"];
+            return refuse("ecn-hosts", what, phrase!["set ", ["ecn" => "step:100kB"], ", or leave it out"]);
+        }
+        if let Some(Trim { mode, room, size }) = self.switch.trim {
+            let with = [
+                ("buffer", buffer.is_some()),
+                ("classes", self.switch.schedule.is_some()),
+                ("pause", self.pause || pfc.is_some()),
+            ];
+            if let Some((key, _)) = with.into_iter().find(|(_, is_set)| *is_set) {
+                let what = phrase![["trim"], ": queues of two levels, and ", [key], " is about others"];
+                return refuse(key, what, phrase!["leave out one of them"]);
+            }
+            let longest = self.frames.longest();
+            if !(LEAST_LEFT..=longest).contains(&size) {
+                return Err(SpecError::out_of_range("trim-size", size.into(), LEAST_LEFT.into()..=longest.into()));
+            }
+            let least = 2 * u64::from(longest);
+            if let Some(room) = room.filter(|&room| mode == TrimMode::Coin && room < least || room > MOST || room == 0)
+            {
+                return Err(SpecError::out_of_range("port-queue", room, least..=MOST));
+            }
         }
         if self.pause && self.is_managed() {
             let what = phrase![["pause" => true], " stops all classes, and counts frames of each input"];

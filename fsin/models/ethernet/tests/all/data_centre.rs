@@ -35,7 +35,7 @@ pub(crate) fn rows(name: &str) -> Option<Vec<Row>> {
 }
 
 /// A number of a row.
-fn number(row: &Row, name: &str) -> u64 {
+pub(crate) fn number(row: &Row, name: &str) -> u64 {
     row[name].parse().unwrap_or_else(|_| panic!("{name} of {row:?}"))
 }
 

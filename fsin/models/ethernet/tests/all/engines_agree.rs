@@ -15,9 +15,13 @@ use fsin_core::stats::{Counts, Moments, Recorder};
 use fsin_core::topology::{self, Port, Topology};
 use fsin_core::view::Occupancy;
 use fsin_ethernet::capture::{Capture, Captured, Direction};
-use fsin_ethernet::switch::{Buffer, MarkAt, MarkRule, Marking, Pfc, Schedule, Service, Switch, Thresholds};
+use fsin_ethernet::cc::Control;
+use fsin_ethernet::entropy::{Balancing, Rule};
+use fsin_ethernet::switch::{
+    Buffer, MarkAt, MarkRule, Marking, Pfc, Schedule, Service, Switch, Thresholds, Trim, TrimMode,
+};
 use fsin_ethernet::{
-    Ethernet, Forwarding, Frames, Params, PortStats, Spread, Switching, TieOrder, Transport, fast, reference,
+    Ethernet, Forwarding, Frames, Params, PortStats, Spraying, Spread, Switching, TieOrder, Transport, fast, reference,
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -291,7 +295,8 @@ fn all(
     }
     for [sent, delivered, dropped] in fates {
         prop_assert!(sent && delivered != dropped);
-        prop_assert!(delivered || case.params.transport == Transport::None || !case.params.failures.is_empty());
+        let has_no_time_out = matches!(case.params.transport, Transport::None | Transport::Ndp);
+        prop_assert!(delivered || has_no_time_out || !case.params.failures.is_empty());
     }
     let details = reference.details();
     for fast in engines {
@@ -349,6 +354,8 @@ fn with_classes(case: Case, draws: &[u64; 6]) -> Case {
     let alpha = [0.125, 0.5, 1.0, 8.0, 0.3][(buffer >> 8) as usize % 5];
     let switch = Switch {
         class: 0,
+        marks_at_hosts: None,
+        trim: None,
         used,
         schedule: Some(schedule),
         marking: Some(Marking { rules }).filter(|_| marks % 4 > 0),
@@ -457,6 +464,103 @@ proptest! {
         let (link_rate, propagation, segment) = (1_000_000_000, 0, case.params.frames.mtu - 40);
         let params = Params { link_rate, propagation, pause: true, xoff, xon: xoff - 1, segment, ..case.params };
         agree(&Case { params: Params { port_queue: 10_000, ..params }, bytes: 0, gap: 1 + case.gap % 4, ..case })?;
+    }
+}
+
+/// The case with a transport that sprays, and queues of two levels unless ports have others.
+fn with_spraying(case: Case, draws: &[u64; 4]) -> Case {
+    let [kind, switch, senders, sizes] = *draws;
+    let is_ndp = kind.is_multiple_of(3);
+    let frames = if sizes % 3 == 0 { case.params.frames } else { Frames { mtu: 300, ..Frames::UEC } };
+    let mode = match switch % 4 {
+        0 | 1 => TrimMode::Coin,
+        2 => TrimMode::Arriving,
+        _ if is_ndp => TrimMode::Arriving,
+        _ => TrimMode::Off,
+    };
+    let longest = u64::from(frames.longest());
+    let room = (switch >> 3 & 3 > 0).then(|| longest * (2 + (switch >> 5) % 7) + (switch >> 9) % longest);
+    let trim = Trim { mode, room, size: 64.min(frames.longest()) };
+    let has_trim = is_ndp || switch >> 20 & 7 > 0;
+    let spread = ["ecmp", "ecmp:hash=digit", "round-robin", "adaptive", "hash-adaptive"];
+    let spread = spread[(switch >> 24) as usize % if has_trim { 5 } else { 3 }];
+    let control = ["nscc", "rccc", "both", "nscc:qa-gate=2"][(senders & 3) as usize];
+    let rules = [Rule::Oblivious, Rule::Bitmap, Rule::Reps, Rule::RepsLegacy, Rule::Mixed, Rule::Single, Rule::Cycle];
+    let marking = match switch >> 32 & 3 {
+        0 => None,
+        1 => Some("step:700".parse().unwrap()),
+        _ => Some("red:300:3000:0.5".parse().unwrap()),
+    };
+    let params = Params {
+        transport: if is_ndp { Transport::Ndp } else { Transport::Uec },
+        control: (!is_ndp && senders >> 2 & 3 > 0).then(|| Control::parse(control).unwrap()),
+        spraying: Spraying {
+            ack_every: [1, 1_000, 16_384][(senders >> 4) as usize % 3],
+            base_of_pairs: senders >> 8 & 1 == 1,
+            base_on_trim: senders >> 9 & 1 == 1,
+            initial_window: 1 + (senders >> 10) % 20,
+        },
+        balancing: Balancing {
+            rule: rules[(senders >> 16) as usize % 7],
+            paths: 1 << ((senders >> 20) % 6),
+            draws: senders >> 24 & 1 == 1,
+        },
+        switch_latency: [0, 0, 1, 300_000][(switch >> 36) as usize % 4],
+        forwarding: Forwarding::Static,
+        spread: spread.parse().unwrap(),
+        switching: Switching::StoreAndForward,
+        pause: false,
+        interface: Interface::Serial,
+        acks_in_control: None,
+        is_acked: senders >> 25 & 1 == 1,
+        segment: frames.mtu.saturating_sub(40).max(1),
+        segment_header: 0,
+        frames,
+        switch: Switch {
+            trim: has_trim.then_some(trim),
+            marking,
+            mark_at: if has_trim {
+                [MarkAt::Sent, MarkAt::Sent, MarkAt::Departure][(switch >> 40) as usize % 3]
+            } else {
+                MarkAt::Departure
+            },
+            marks_at_hosts: [None, Some(true), Some(false)][(switch >> 44) as usize % 3],
+            ..Switch::default()
+        },
+        ..case.params.clone()
+    };
+    Case { params, ..case }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn engines_agree_about_transports_that_spray(
+        case in case(), draws in any::<[u64; 4]>(), failures in prop::collection::vec(any::<u64>(), 0..6)
+    ) {
+        agree(&with_failures(with_spraying(case, &draws), &failures))?;
+    }
+
+    /// Frames of one length on links of one rate, without delays.
+    #[test]
+    fn engines_agree_about_spraying_at_the_same_instants(case in case(), draws in any::<[u64; 4]>()) {
+        let case = with_spraying(case, &draws);
+        let params = Params { link_rate: 1_000_000_000, propagation: 0, ..case.params.clone() };
+        agree(&Case { params, gap: 1 + case.gap % 4, ..case })?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// `cargo test --release -p fsin-ethernet --test all engines_agree:: -- --ignored`
+    #[test]
+    #[ignore = "minutes"]
+    fn engines_agree_about_transports_that_spray_ten_thousand_times(
+        case in case(), draws in any::<[u64; 4]>(), failures in prop::collection::vec(any::<u64>(), 0..6)
+    ) {
+        agree(&with_failures(with_spraying(case, &draws), &failures))?;
     }
 }
 
@@ -618,6 +722,8 @@ fn a_lost_tail_of_a_class_without_pfc_is_sent_again() {
     let frames = Frames { mtu: 500, gap: 7, ack: Some(1_000), ..Frames::TCP };
     let switch = Switch {
         class: 0,
+        marks_at_hosts: None,
+        trim: None,
         used: 1,
         schedule: None,
         marking: None,

@@ -7,5 +7,6 @@ mod exact;
 mod failures;
 mod family;
 mod model;
+mod sprayed;
 mod steady;
 mod switches;

@@ -22,11 +22,12 @@ impl Divided {
     fn counts(&self, port: usize) -> Counts {
         let mut sum = self.hosts.ports[port].counts;
         for part in self.parts.parts() {
-            let Counts { frames, busy, dropped, tied, damaged, longest } = part.fast.ports[port].counts;
+            let Counts { frames, busy, dropped, tied, trimmed, damaged, longest } = part.fast.ports[port].counts;
             sum.frames += frames;
             sum.busy += busy;
             sum.dropped += dropped;
             sum.tied += tied;
+            sum.trimmed += trimmed;
             sum.damaged += damaged;
             sum.longest = sum.longest.max(longest);
         }

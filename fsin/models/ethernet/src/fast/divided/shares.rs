@@ -59,7 +59,7 @@ fn passages(wiring: &Wiring, tables: &mut Tables) -> (u64, Vec<u64>) {
                     None => {
                         let input = wiring.ports(wiring.hosts + switch).start;
                         let frame = Frame::between(source, destination);
-                        tables.forward(wiring, input, &frame, true, 0, &mut Vec::new())
+                        tables.forward(wiring, input, &frame, true, 0, &mut Vec::new(), |_| 0)
                     }
                 };
                 let Some(link) = port.map(|port| &wiring.links[port as usize]).filter(|link| link.is_to_switch) else {

@@ -11,9 +11,10 @@ pub(crate) mod dctcp;
 pub(crate) mod hpcc;
 pub(crate) mod newreno;
 pub(crate) mod none;
+pub(crate) mod uec;
 
 /// The value of a parameter, read by `read`; `None` if it is not given.
-fn given<T>(
+pub(crate) fn given<T>(
     call: &Call<'_>,
     parameter: &str,
     kind: &str,
@@ -56,13 +57,13 @@ fn share(call: &Call<'_>, parameter: &str) -> Result<Option<f64>, SpecError> {
 }
 
 /// A whole number from `least` on.
-fn count(call: &Call<'_>, parameter: &str, least: u64) -> Result<Option<u64>, SpecError> {
+pub(crate) fn count(call: &Call<'_>, parameter: &str, least: u64) -> Result<Option<u64>, SpecError> {
     let read = |expr: &Expr| u64::try_from(expr.integer()?).ok().filter(|number| (least..1 << 32).contains(number));
     given(call, parameter, "a whole number in its range", read)
 }
 
 /// True or false.
-fn switch(call: &Call<'_>, parameter: &str) -> Result<Option<bool>, SpecError> {
+pub(crate) fn switch(call: &Call<'_>, parameter: &str) -> Result<Option<bool>, SpecError> {
     given(call, parameter, "true or false", |expr| match expr.word()? {
         "true" => Some(true),
         "false" => Some(false),

@@ -13,7 +13,7 @@ pub(crate) static ROW: Row = Row {
         source: "fsin's own",
     },
     aliases: &[],
-    transports: &["oracle", "backoff", "none", "window", "roce"],
+    transports: &["oracle", "backoff", "none", "window", "roce", "ndp"],
     needs: &[],
     build: |_| Ok(Built::of(|_| Machine::None)),
 };
