@@ -104,7 +104,7 @@ pub fn read(text: &str) -> Result<Vec<Counts>, SpecError> {
             continue;
         }
         let refuse = |what: &str| {
-            let remedy = "write such files with `fsin run --event-counts FILE`";
+            let remedy = "write such files with `fsin run` and its flag event-counts";
             SpecError::new(ErrorKind::Malformed, format!("line {number}: {what}"), remedy)
         };
         let line: Line = serde_json::from_str(line)
@@ -184,7 +184,7 @@ pub fn read(text: &str) -> Result<Vec<Counts>, SpecError> {
         true => Err(SpecError::new(
             ErrorKind::Malformed,
             "the file holds no counts",
-            "write such files with `fsin run --event-counts FILE`",
+            "write such files with `fsin run` and its flag event-counts",
         )),
         false => Ok(all.into_iter().map(|(counts, _)| counts).collect()),
     }

@@ -132,6 +132,8 @@ methods! {
     trace_unit: Word = "trace-unit";
     /// Order of tasks in receive lines of `.trc` files.
     recv_order: Word = "recv-order";
+    /// Table of energies of events: `events:chip-32nm`, `booksim`.
+    energy: Word = "energy";
     /// \[cycles\] Time before anything is measured.
     warmup: Integer = "warmup";
     /// \[cycles\] Convergence check interval.

@@ -42,7 +42,7 @@ impl Config {
         if file.is_empty() {
             let name = "TOPOLOGY_FILE";
             self.set("topology", format!("graph:{name}"), name);
-            self.meaning.notes.push(format!("{name} is not given: name the list of links with --topology graph:FILE"));
+            self.meaning.notes.push(format!("{name} is not given: name the list of links as the topology graph:FILE"));
             return BTreeSet::new();
         }
         let Some(Found { path, text }) = find(&file) else {

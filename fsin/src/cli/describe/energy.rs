@@ -17,6 +17,14 @@ const FORMATS: [&str; 3] = ["table", "json", "csv"];
 /// \[bytes\] The longest file of counts.
 const LONGEST: u64 = 1 << 32;
 
+/// The text after the help.
+const EXAMPLES: &str = "Examples:
+  fsin run --network wormhole --topology mesh:8x8 --load 0.1 --event-counts counts.jsonl
+  fsin energy counts.jsonl --energy booksim
+  fsin energy counts.jsonl --energy events:chip-32nm --cycle 1ns --format csv
+
+Exit status: 0 evaluated, 1 the figures cannot be written, 2 the command line, the counts or the table cannot be used.";
+
 /// The command.
 pub(crate) fn command() -> Command {
     Command::new("energy")
@@ -62,6 +70,7 @@ pub(crate) fn command() -> Command {
                 .value_parser(value_parser!(PathBuf))
                 .help("File of the figures, in place of stdout"),
         )
+        .after_help(EXAMPLES)
 }
 
 /// An error of what the user gave.

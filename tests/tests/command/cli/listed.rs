@@ -152,13 +152,22 @@ fn run_member(kind: &Kind, member: &Member, folder: &Path) -> Result<(), String>
                     // Who is acknowledged has connections.
                     "completion" | "ack-class" => vec![("transport", "window")],
                     "in-flight" => vec![("transport", "roce")],
+                    // Grades of queues are shares of their room in bytes.
+                    "spread" if ["adaptive", "hash-adaptive"].contains(&name.as_str()) => {
+                        vec![("forwarding", "static"), ("transport", "uec"), ("trim", "coin")]
+                    }
                     "spread" => vec![("forwarding", "static")],
+                    "trim" | "entropy" => vec![("transport", "uec"), ("forwarding", "static")],
+                    "transport" if ["uec", "ndp"].contains(&name.as_str()) => vec![("forwarding", "static")],
+                    // The two differ where a stage takes more than a step.
+                    "traverse-mode" => vec![("traverse-delay", "2")],
                     "mark" => vec![("ecn", "step:10kB")],
                     // A congestion control has a transport that carries it, and marks or stamps.
                     "cc" => match name.as_str() {
                         "dctcp" => vec![("transport", "window"), ("ecn", "step:10kB")],
                         "dcqcn" => vec![("transport", "roce"), ("ecn", "step:10kB")],
                         "hpcc" => vec![("transport", "roce")],
+                        "nscc" | "rccc" | "both" => vec![("transport", "uec"), ("forwarding", "static")],
                         _ => vec![("transport", "window")],
                     },
                     _ => Vec::new(),
