@@ -38,7 +38,7 @@ fn topology_says_what_was_understood() {
     let table = stdout(folder.path(), "topology graph:planes.txt");
     let line = "interfaces    4 hosts with several links, each behind an interface that is a hop: H0 (2), H1 (2), H2 (2), H3 (2)\n";
     assert!(table.contains(line), "{table}");
-    assert!(table.contains("link rates    16 of 10Gb/s, 8 of 20Gb/s\n"), "{table}");
+    assert!(table.contains("link rates    16 of 10Gb/s\n"), "{table}");
     let table = stdout(folder.path(), "topology graph:leaves.txt");
     assert!(
         table.contains("H0 (2), H1 (2); without rates, a host sends and receives what one link carries\n"),

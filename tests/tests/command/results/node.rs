@@ -80,7 +80,10 @@ fn rows_of_hosts() -> Vec<String> {
             format!(",cc={}{marks}", row.component.name)
         });
         for settings in std::iter::once(String::new()).chain(controls) {
+            // Grades of queues are shares of a room in bytes, which the queues of these transports have.
+            let has_room = ["uec", "ndp"].contains(&transport);
             let spreads = SPREADS.rows().iter().map(|row| row.component.name);
+            let spreads = spreads.filter(|spread| has_room || !spread.ends_with("adaptive"));
             all.extend(spreads.map(|spread| format!("transport={transport}{settings},spread={spread}")));
         }
     }

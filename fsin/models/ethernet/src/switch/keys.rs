@@ -1,4 +1,6 @@
 //! The settings of switches, as their keys give them.
+//!
+//! Decision: docs/decisions/0451-classes-of-sources.md.
 
 use fsin_core::family::Values;
 use trgen::catalog::{ErrorKind, SpecError};

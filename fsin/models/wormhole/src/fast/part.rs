@@ -110,6 +110,8 @@ pub(super) struct Part<const P: usize, const V: usize> {
     pub(super) keeps_channel_0: bool,
     /// \[steps\] Delays of route computation and switch traversal, where these are in batches.
     route_batch: Option<u64>,
+    /// True with a batch of route computation, or where packets keep the number of their hops.
+    has_rare: bool,
     pub(super) traverse_batch: Option<u64>,
     /// By router: the last batches of both. Empty without batches.
     pub(super) batches: Vec<(Batch, Batch)>,
@@ -281,6 +283,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             is_lean,
             is_direct: is_plain && is_lean && params.priority == Priority::None,
             keeps_channel_0: params.keeps_channel_0(),
+            has_rare: params.route_batch().is_some() || params.priority == Priority::HopCount,
             route_batch: params.route_batch(),
             traverse_batch: params.traverse_batch(),
             batches: vec![<(Batch, Batch)>::default(); if has_batches { count } else { 0 }],
@@ -472,22 +475,30 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
+    /// What a packet that comes to the front begins with in networks with batches or with counts of hops: the step in
+    /// which it may request VCs.
+    #[cold]
+    fn begin_rarely(&mut self, input: usize, packet: u32, from: u64) -> u64 {
+        if let Some(hops) = self.routers.hops.get_mut(input) {
+            *hops = self.ends.packets[packet].hops;
+        }
+        match self.route_batch {
+            Some(delay) => {
+                self.batches[self.routers.router_of(input)].0.join(from, delay) + 1 + self.head_delay - delay
+            }
+            None => from + self.head_delay,
+        }
+    }
+
     /// Starts the first stage of the head that has come to the front of an input VC. The stage begins in step `from`;
     /// `next` is the next step.
     #[inline(always)]
     pub(super) fn begin(&mut self, input: usize, packet: u32, from: u64, next: u64) {
         let router = self.routers.router_of(input);
-        let from = match self.route_batch {
-            Some(delay) => self.batches[router].0.join(from, delay) + 1 + self.head_delay - delay,
-            None => from + self.head_delay,
-        };
+        let from = if self.has_rare { self.begin_rarely(input, packet, from) } else { from + self.head_delay };
         let this = self.routers.input_mut(input);
         this.state = State::NeedsVc;
         this.since = from;
-        if let Some(hops) = self.routers.hops.get_mut(input) {
-            *hops = self.ends.packets[packet].hops;
-        }
-        let this = self.routers.input_mut(input);
         if !self.is_adaptive {
             let packet = &self.ends.packets[packet];
             let head = packet.head((input / V % P, input % V));

@@ -365,26 +365,33 @@ impl Endpoints {
         }
         let classes = self.params.message_classes as u8;
         let first = self.sources[endpoint].next_class;
-        let priorities = match self.params.priority {
-            Priority::Class => self.params.class_priorities.clone(),
-            _ => Vec::new(),
-        };
-        let mut send = |class| {
-            let sent = self.send_of(endpoint, class, now)?;
-            self.sources[endpoint].next_class = (class + 1) % classes;
-            if let Some(link) = self.links.get_mut(endpoint) {
-                link.begin(now);
-            }
-            Some(sent)
-        };
-        let turns = (first..classes).chain(0..first);
-        if priorities.is_empty() {
-            return turns.into_iter().find_map(send);
+        let mut turns = (first..classes).chain(0..first);
+        if self.params.priority == Priority::Class {
+            return self
+                .by_priority(turns.collect())
+                .into_iter()
+                .find_map(|class| self.send_class(endpoint, class, now));
         }
-        // Of those that can send, the class of the largest priority does.
-        let mut turns: Vec<u8> = turns.collect();
-        turns.sort_by_key(|&class| Reverse(priorities.get(usize::from(class)).copied().unwrap_or(0)));
-        turns.into_iter().find_map(&mut send)
+        turns.find_map(|class| self.send_class(endpoint, class, now))
+    }
+
+    /// Classes in the order of their priorities, the largest first, then in the order given.
+    #[cold]
+    fn by_priority(&self, mut classes: Vec<u8>) -> Vec<u8> {
+        let of = |class: u8| self.params.class_priorities.get(usize::from(class)).copied().unwrap_or(0);
+        classes.sort_by_key(|&class| Reverse(of(class)));
+        classes
+    }
+
+    /// Sends a flit of a class, if it has one that can be sent.
+    #[inline]
+    fn send_class(&mut self, endpoint: usize, class: u8, now: u64) -> Option<(Flit, u8)> {
+        let sent = self.send_of(endpoint, class, now)?;
+        self.sources[endpoint].next_class = (class + 1) % self.params.message_classes as u8;
+        if let Some(link) = self.links.get_mut(endpoint) {
+            link.begin(now);
+        }
+        Some(sent)
     }
 
     /// True if an endpoint cannot send in this cycle because its link is busy.

@@ -239,8 +239,7 @@ impl Routes {
         }
         // The most frequent routing, without the list of candidates.
         if let Some(hop) = self.function.only(&self.visit(router, head), draw) {
-            let candidate = self.candidate(hop, head.class);
-            return if self.keeps_channel_0 { self.kept(candidate, head) } else { candidate };
+            return self.candidate(hop, head.class);
         }
         self.candidates(router, head, draw, scratch);
         scratch[0]
