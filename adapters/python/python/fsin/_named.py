@@ -140,6 +140,9 @@ class RunKeys(TypedDict, total=False):
     traverse_delay: Optional[Number]
     """[cycles] stage of switch traversal"""
 
+    traverse_mode: Optional[Word]
+    """how route computation and switch traversal of more than one step take what comes: pipeline, batch; pipeline if absent"""
+
     speculative: Optional[Word]
     """heads ask for the switch together with a virtual channel"""
 
@@ -154,6 +157,12 @@ class RunKeys(TypedDict, total=False):
 
     switch_allocator: Optional[Word]
     """as for virtual channels"""
+
+    priority: Optional[Word]
+    """requests that separable allocators and input ports prefer: none, class, age, network-age, local-age, queue-length, hop-count, sequence; none if absent"""
+
+    class_priority: Optional[Word]
+    """by class of messages: its priority; 0 if absent"""
 
     switch_hold: Optional[Word]
     """how long a connection through the switch lasts"""
@@ -186,7 +195,22 @@ class RunKeys(TypedDict, total=False):
     """propagation delay of links of which the topology says nothing (default 500ns)"""
 
     port_queue: Optional[Number]
-    """[frames] room of a port's queue, or of an input where links pause (default 1000)"""
+    """[frames, or bytes with a unit] room of a port's queue, or of an input where links pause; with --trim bytes too, as in 64500B, of a port of the fastest host (what a round trip holds) (default 1000)"""
+
+    trim: Optional[Word]
+    """queues of two levels, which cut the data off frames that find no room: coin (the one that arrives or the last, the default of uec and ndp), arriving, or off (frames are dropped)"""
+
+    trim_size: Optional[Number]
+    """[bytes] what is left of a frame whose data were cut off (default 64)"""
+
+    switch_latency: Optional[Word]
+    """time from the choice of an output to the queue before it (default 0ns)"""
+
+    ecn_hosts: Optional[Word]
+    """ports to hosts mark frames (true; uec with rccc or both: false)"""
+
+    entropy: Optional[Word]
+    """uec and ndp: how a sender chooses the entropy of each frame, by which switches choose its path: mixed (the default of uec), oblivious, bitmap, reps, reps-legacy, single, or cycle (the default of ndp)"""
 
     switching: Optional[Word]
     """when a switch forwards: store-and-forward, or cut-through (after the header) (default store-and-forward)"""
@@ -204,16 +228,16 @@ class RunKeys(TypedDict, total=False):
     """static: flows are spread over all shortest paths by a hash; the same as --spread ecmp (default false)"""
 
     spread: Optional[Word]
-    """static: which of several shortest paths a frame takes: one (the same for all), or ecmp (by a hash of the flow) (default one)"""
+    """static: which of several shortest paths a frame takes: one (the same for all), ecmp (by a hash of flow and entropy), adaptive, round-robin, or hash-adaptive (default one)"""
 
     per: Optional[Number]
     """share of frames that a link damages, 0 or more and less than 1 (default 0)"""
 
     transport: Optional[Word]
-    """of hosts, what becomes of lost frames: oracle (the sender knows at once and repeats at once), backoff (the same, with a drawn wait after a further loss), none, window (sliding window of TCP), or roce (paced frames, acknowledged; back to a gap) (default oracle)"""
+    """of hosts, what becomes of lost frames: oracle (the sender knows at once and repeats at once), backoff (the same, with a drawn wait after a further loss), none, window (sliding window of TCP), roce (paced frames, acknowledged; back to a gap), uec (Ultra Ethernet: sprayed over paths), or ndp (sprayed and pulled) (default oracle)"""
 
     cc: Optional[Word]
-    """congestion control of a connection: newreno (the default of window), dctcp with window; dcqcn, hpcc with roce; or none"""
+    """congestion control of a connection: newreno (the default of window), dctcp with window; dcqcn, hpcc with roce; nscc (the default of uec), rccc, both with uec; or none"""
 
     in_flight: Optional[Word]
     """roce: limit of what a connection has sent and that is not acknowledged: none, bdp, or bdp-scaled (by its rate) (default none)"""
@@ -236,11 +260,14 @@ class RunKeys(TypedDict, total=False):
     classes: Optional[Word]
     """how a port serves traffic classes, as in 1:strict;2:drr=1600;3:drr=3200: strict by number, then the others in turn, by frame or by a quantum of bytes; rr for all by frame"""
 
+    traffic_class: Optional[Number]
+    """class (802.1Q) of the messages of a source, 0 to 7; lists of flows and files of jobs give one to each flow or job (default 0)"""
+
     ecn: Optional[Word]
     """which frames are marked, by what waits of their class: step:BYTES, or red:BYTES:BYTES:PROBABILITY; CLASS= before it and @RATE behind it are for one class or rate, and ; joins several"""
 
     mark: Optional[Word]
-    """when that is decided: departure (as sending begins), sent (as it ends), or arrival (default departure)"""
+    """when that is decided: departure (as sending begins), sent (as it ends, the default with --trim), or arrival (default departure)"""
 
     buffer_alpha: Optional[Word]
     """share of what is free in the --buffer that one queue may have, or one class of an input with pfc (default 1/8)"""
@@ -273,7 +300,7 @@ class RunKeys(TypedDict, total=False):
     """[frames] of an input, with which it lets the sender go on (default 250)"""
 
     frames: Optional[Word]
-    """sizes of frames, each of which can be set by itself too: thesis, roce, tcp or hpcc (default thesis)"""
+    """sizes of frames, each of which can be set by itself too: thesis, roce, tcp, hpcc, uec (its default) or ndp (its default) (default thesis)"""
 
     mtu: Optional[Number]
     """[bytes] data of a frame, at most (1497; hpcc: 1000)"""
@@ -291,7 +318,7 @@ class RunKeys(TypedDict, total=False):
     """[bytes] size of a PAUSE frame, preamble included (72; hpcc: 43)"""
 
     ties: Optional[Word]
-    """order of frames that reach a switch at one instant: port; or hash, the default where --frames, --mtu, --overhead, --min-frame, --gap, --cc, --classes, --ecn, --buffer or pause=pfc is set, flows are listed, or sizes are by cdf"""
+    """order of frames that reach a switch at one instant: port; or hash, the default where --frames, --mtu, --overhead, --min-frame, --gap, --cc, --classes, --ecn, --buffer, --trim, uec, ndp or pause=pfc is set, flows are listed, or sizes are by cdf"""
 
     segment: Optional[Number]
     """[bytes] window: of a message in a segment, at most (what a frame has room for beside headers: 1457)"""
@@ -566,6 +593,9 @@ class RunKeys(TypedDict, total=False):
     size_classes: Optional[Word]
     """classes of messages by size: decades, or their greatest sizes, as in 10kB:100kB:1MB; the last has all above (default decades)"""
 
+    energy: Optional[Word]
+    """estimate energy and power by a table: events:fabric-400g, events:FILE, booksim (chips, with --network wormhole), booksim:FILE,width=64; fsin list energy-models"""
+
     latency_histogram: Optional[Switch]
     """keep the histogram of packet latencies: `latency_histogram` in JSON"""
 
@@ -678,6 +708,9 @@ class ManyKeys(TypedDict, total=False):
     traverse_delay: Union[None, Number, Iterable[Number]]
     """[cycles] stage of switch traversal"""
 
+    traverse_mode: Union[None, Word, Iterable[Word]]
+    """how route computation and switch traversal of more than one step take what comes: pipeline, batch; pipeline if absent"""
+
     speculative: Union[None, Word, Iterable[Word]]
     """heads ask for the switch together with a virtual channel"""
 
@@ -692,6 +725,12 @@ class ManyKeys(TypedDict, total=False):
 
     switch_allocator: Union[None, Word, Iterable[Word]]
     """as for virtual channels"""
+
+    priority: Union[None, Word, Iterable[Word]]
+    """requests that separable allocators and input ports prefer: none, class, age, network-age, local-age, queue-length, hop-count, sequence; none if absent"""
+
+    class_priority: Union[None, Word, Iterable[Word]]
+    """by class of messages: its priority; 0 if absent"""
 
     switch_hold: Union[None, Word, Iterable[Word]]
     """how long a connection through the switch lasts"""
@@ -724,7 +763,22 @@ class ManyKeys(TypedDict, total=False):
     """propagation delay of links of which the topology says nothing (default 500ns)"""
 
     port_queue: Union[None, Number, Iterable[Number]]
-    """[frames] room of a port's queue, or of an input where links pause (default 1000)"""
+    """[frames, or bytes with a unit] room of a port's queue, or of an input where links pause; with --trim bytes too, as in 64500B, of a port of the fastest host (what a round trip holds) (default 1000)"""
+
+    trim: Union[None, Word, Iterable[Word]]
+    """queues of two levels, which cut the data off frames that find no room: coin (the one that arrives or the last, the default of uec and ndp), arriving, or off (frames are dropped)"""
+
+    trim_size: Union[None, Number, Iterable[Number]]
+    """[bytes] what is left of a frame whose data were cut off (default 64)"""
+
+    switch_latency: Union[None, Word, Iterable[Word]]
+    """time from the choice of an output to the queue before it (default 0ns)"""
+
+    ecn_hosts: Union[None, Word, Iterable[Word]]
+    """ports to hosts mark frames (true; uec with rccc or both: false)"""
+
+    entropy: Union[None, Word, Iterable[Word]]
+    """uec and ndp: how a sender chooses the entropy of each frame, by which switches choose its path: mixed (the default of uec), oblivious, bitmap, reps, reps-legacy, single, or cycle (the default of ndp)"""
 
     switching: Union[None, Word, Iterable[Word]]
     """when a switch forwards: store-and-forward, or cut-through (after the header) (default store-and-forward)"""
@@ -742,16 +796,16 @@ class ManyKeys(TypedDict, total=False):
     """static: flows are spread over all shortest paths by a hash; the same as --spread ecmp (default false)"""
 
     spread: Union[None, Word, Iterable[Word]]
-    """static: which of several shortest paths a frame takes: one (the same for all), or ecmp (by a hash of the flow) (default one)"""
+    """static: which of several shortest paths a frame takes: one (the same for all), ecmp (by a hash of flow and entropy), adaptive, round-robin, or hash-adaptive (default one)"""
 
     per: Union[None, Number, Iterable[Number]]
     """share of frames that a link damages, 0 or more and less than 1 (default 0)"""
 
     transport: Union[None, Word, Iterable[Word]]
-    """of hosts, what becomes of lost frames: oracle (the sender knows at once and repeats at once), backoff (the same, with a drawn wait after a further loss), none, window (sliding window of TCP), or roce (paced frames, acknowledged; back to a gap) (default oracle)"""
+    """of hosts, what becomes of lost frames: oracle (the sender knows at once and repeats at once), backoff (the same, with a drawn wait after a further loss), none, window (sliding window of TCP), roce (paced frames, acknowledged; back to a gap), uec (Ultra Ethernet: sprayed over paths), or ndp (sprayed and pulled) (default oracle)"""
 
     cc: Union[None, Word, Iterable[Word]]
-    """congestion control of a connection: newreno (the default of window), dctcp with window; dcqcn, hpcc with roce; or none"""
+    """congestion control of a connection: newreno (the default of window), dctcp with window; dcqcn, hpcc with roce; nscc (the default of uec), rccc, both with uec; or none"""
 
     in_flight: Union[None, Word, Iterable[Word]]
     """roce: limit of what a connection has sent and that is not acknowledged: none, bdp, or bdp-scaled (by its rate) (default none)"""
@@ -774,11 +828,14 @@ class ManyKeys(TypedDict, total=False):
     classes: Union[None, Word, Iterable[Word]]
     """how a port serves traffic classes, as in 1:strict;2:drr=1600;3:drr=3200: strict by number, then the others in turn, by frame or by a quantum of bytes; rr for all by frame"""
 
+    traffic_class: Union[None, Number, Iterable[Number]]
+    """class (802.1Q) of the messages of a source, 0 to 7; lists of flows and files of jobs give one to each flow or job (default 0)"""
+
     ecn: Union[None, Word, Iterable[Word]]
     """which frames are marked, by what waits of their class: step:BYTES, or red:BYTES:BYTES:PROBABILITY; CLASS= before it and @RATE behind it are for one class or rate, and ; joins several"""
 
     mark: Union[None, Word, Iterable[Word]]
-    """when that is decided: departure (as sending begins), sent (as it ends), or arrival (default departure)"""
+    """when that is decided: departure (as sending begins), sent (as it ends, the default with --trim), or arrival (default departure)"""
 
     buffer_alpha: Union[None, Word, Iterable[Word]]
     """share of what is free in the --buffer that one queue may have, or one class of an input with pfc (default 1/8)"""
@@ -811,7 +868,7 @@ class ManyKeys(TypedDict, total=False):
     """[frames] of an input, with which it lets the sender go on (default 250)"""
 
     frames: Union[None, Word, Iterable[Word]]
-    """sizes of frames, each of which can be set by itself too: thesis, roce, tcp or hpcc (default thesis)"""
+    """sizes of frames, each of which can be set by itself too: thesis, roce, tcp, hpcc, uec (its default) or ndp (its default) (default thesis)"""
 
     mtu: Union[None, Number, Iterable[Number]]
     """[bytes] data of a frame, at most (1497; hpcc: 1000)"""
@@ -829,7 +886,7 @@ class ManyKeys(TypedDict, total=False):
     """[bytes] size of a PAUSE frame, preamble included (72; hpcc: 43)"""
 
     ties: Union[None, Word, Iterable[Word]]
-    """order of frames that reach a switch at one instant: port; or hash, the default where --frames, --mtu, --overhead, --min-frame, --gap, --cc, --classes, --ecn, --buffer or pause=pfc is set, flows are listed, or sizes are by cdf"""
+    """order of frames that reach a switch at one instant: port; or hash, the default where --frames, --mtu, --overhead, --min-frame, --gap, --cc, --classes, --ecn, --buffer, --trim, uec, ndp or pause=pfc is set, flows are listed, or sizes are by cdf"""
 
     segment: Union[None, Number, Iterable[Number]]
     """[bytes] window: of a message in a segment, at most (what a frame has room for beside headers: 1457)"""
@@ -1103,6 +1160,9 @@ class ManyKeys(TypedDict, total=False):
 
     size_classes: Union[None, Word, Iterable[Word]]
     """classes of messages by size: decades, or their greatest sizes, as in 10kB:100kB:1MB; the last has all above (default decades)"""
+
+    energy: Union[None, Word, Iterable[Word]]
+    """estimate energy and power by a table: events:fabric-400g, events:FILE, booksim (chips, with --network wormhole), booksim:FILE,width=64; fsin list energy-models"""
 
     latency_histogram: Union[None, Switch, Iterable[Switch]]
     """keep the histogram of packet latencies: `latency_histogram` in JSON"""
@@ -1455,6 +1515,27 @@ class Figures:
 
     ports: Union[list[Any], Any]
     """figures of each output port and of its link, over the whole run; of network models that keep them"""
+
+    energy_joules: Union[float, Any]
+    """[J] energy of links, routers and hosts, as a table estimates it, while measuring (ethernet: over the whole run); of runs with a table"""
+
+    energy_joules_low: Union[float, Any]
+    """[J] least value of that energy in the ranges of the table"""
+
+    energy_joules_high: Union[float, Any]
+    """[J] greatest value of that energy in the ranges of the table"""
+
+    energy_watts: Union[float, Any]
+    """[W] the same energy for each second of simulated time"""
+
+    energy_pj_per_bit: Union[float, Any]
+    """[pJ/bit] the same energy for each bit that nodes received"""
+
+    energy_pj_per_flit: Union[float, Any]
+    """[pJ/flit] the same energy for each flit that nodes received; null where there are no flits"""
+
+    energy: Union[dict[str, Any], Any]
+    """the estimate with its parts; of runs with a table"""
 
     cpu_seconds: Union[float, Any]
     """[s] processor time of all threads; depends on the machine"""
