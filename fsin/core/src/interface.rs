@@ -97,8 +97,8 @@ pub trait Pending: Copy {
 pub struct Lane<T> {
     /// \[messages\] Maximum number of messages in progress.
     most: usize,
-    /// Messages in progress, to different destinations, in the order of their turns. If only one is in progress at a time, the
-    /// others follow it here, in their order.
+    /// Messages in progress, to different destinations, in the order of their turns. If only one is in progress at a
+    /// time, the others follow it here, in their order.
     in_progress: VecDeque<T>,
     /// By destination: the other messages with their numbers, in their order.
     later: BTreeMap<NodeId, VecDeque<(u64, T)>>,

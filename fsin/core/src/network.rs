@@ -207,8 +207,8 @@ pub struct EventPort {
     pub delay: u32,
 }
 
-/// The flits that have gone through a router since counting began, or since measuring began if that was later. The flits
-/// of a packet count when its head passes.
+/// The flits that have gone through a router since counting began, or since measuring began if that was later. The
+/// flits of a packet count when its head passes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RouterEvents {
     /// The router.
@@ -297,8 +297,8 @@ pub trait Network: Send {
     /// Offers a message to its source's interface, at the clock.
     fn inject(&mut self, message: Message) -> Injected;
 
-    /// True if a message that was [refused](Injected::Refused) is refused again, whatever happens, until a message of its
-    /// node has been sent. Otherwise it is offered in every cycle. Never changes.
+    /// True if a message that was [refused](Injected::Refused) is refused again, whatever happens, until a message of
+    /// its node has been sent. Otherwise it is offered in every cycle. Never changes.
     fn refuses_until_sent(&self) -> bool {
         false
     }

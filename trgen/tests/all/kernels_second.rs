@@ -156,7 +156,7 @@ fn sent(program: &Program) -> BTreeMap<(usize, usize), (u64, u64)> {
     let mut sent: BTreeMap<(usize, usize), (u64, u64)> = BTreeMap::new();
     for (task, events) in program.tasks.iter().enumerate() {
         for event in events {
-            if let Event::Send(send) = event {
+            if let Event::Send(send) | Event::Isend(send, _) = event {
                 let (messages, bytes) = sent.entry((task, send.to.index())).or_default();
                 (*messages, *bytes) = (*messages + 1, *bytes + send.bytes);
             }

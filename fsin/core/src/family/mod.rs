@@ -410,8 +410,8 @@ pub trait NetworkSpec: fmt::Debug + Send + Sync {
     /// Units in which it counts.
     fn units(&self) -> Units;
 
-    /// True if a message alone in the network takes the same time whatever was before, and no message takes less: paths of
-    /// one length, no errors, nothing that is learned.
+    /// True if a message alone in the network takes the same time whatever was before, and no message takes less: paths
+    /// of one length, no errors, nothing that is learned.
     fn has_one_time_alone(&self) -> bool {
         false
     }

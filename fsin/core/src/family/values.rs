@@ -41,8 +41,8 @@ pub trait Values {
         self.key(name).map_or("", |key| key.unit)
     }
 
-    /// The traffic classes of the jobs that the file of `job-mix` describes, a bit for each; class 0 of a file that cannot
-    /// be read, which is refused elsewhere.
+    /// The traffic classes of the jobs that the file of `job-mix` describes, a bit for each; class 0 of a file that
+    /// cannot be read, which is refused elsewhere.
     fn classes_of_jobs(&self) -> u8 {
         1
     }
@@ -240,8 +240,9 @@ impl dyn Values + '_ {
         Ok(Some(Arc::new(route::given::read(&text, &routers).map_err(within)?)))
     }
 
-    /// The traffic classes of the messages of a run, a bit for each: of its list of flows, of its jobs, or of its source of
-    /// traffic, whose messages have class `own`. Class 0 alone of a list that cannot be read, which is refused elsewhere.
+    /// The traffic classes of the messages of a run, a bit for each: of its list of flows, of its jobs, or of its
+    /// source of traffic, whose messages have class `own`. Class 0 alone of a list that cannot be read, which is
+    /// refused elsewhere.
     #[must_use]
     pub fn classes(&self, own: u8) -> u8 {
         /// \[bytes\] Longest text of a list.

@@ -5,8 +5,8 @@
 //! later one; the second phase never returns to channels of the first. A packet that passes the node of its destination
 //! in the first phase goes on: that the node drawn does not depend on the destination is what spreads the load.
 //!
-//! Sources: Valiant, *A scheme for fast parallel communication*, 1982; Nesson, Johnsson, *ROMM routing on mesh and torus
-//! networks*, SPAA 1995; BookSim 2, `valiant` and `romm`.
+//! Sources: Valiant, *A scheme for fast parallel communication*, 1982; Nesson, Johnsson, *ROMM routing on mesh and
+//! torus networks*, SPAA 1995; BookSim 2, `valiant` and `romm`.
 //!
 //! Decision: docs/decisions/0481-priorities-and-batches.md.
 

@@ -326,7 +326,8 @@ pub(super) fn cut(arcs: &[Vec<(usize, u64)>], half: usize, endpoints: usize) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::{Survey, parse};
+    use crate::topology::Survey;
+    use crate::topology::switched::network_of_text;
 
     /// What a cut carries is the lesser of its directions: links 1:2, 1:4 and 3:4 of the fastest one.
     #[test]
@@ -340,16 +341,13 @@ mod tests {
                 });
                 let text =
                     format!("digraph g {{\n{hosts}a -> b [rate=\"{up}Gb/s\"];\nb -> a [rate=\"{down}Gb/s\"];\n}}\n");
-                let file = std::env::temp_dir().join(format!("fsin-capacity-{up}-{down}-{turned}.dot"));
-                std::fs::write(&file, text).unwrap();
-                let topology = parse(&format!("graph:{}", file.display()), 2).unwrap();
-                let bound = Survey::of(&*topology).uniform_load_bound.unwrap();
+                let topology = network_of_text(&text, "graph:x".to_owned(), None).unwrap();
+                let bound = Survey::of(&topology).uniform_load_bound.unwrap();
                 // Two nodes send two thirds of their packets over a link of `least` of the fastest.
                 assert!((bound - (least * 3.0_f64 / 4.0).min(1.0)).abs() < 1e-4, "{up} {down} {turned}: {bound}");
-                let cuts = cuts(&*topology, &Capacities::of(&*topology));
+                let cuts = cuts(&topology, &Capacities::of(&topology));
                 let across = cuts.iter().filter(|cut| !cut.is_middle).map(|cut| f64::min(cut.upwards, cut.downwards));
                 assert!((across.fold(f64::INFINITY, f64::min) - least).abs() < 1e-4);
-                std::fs::remove_file(file).unwrap();
             }
         }
     }

@@ -33,20 +33,21 @@ pub struct Survey {
     pub degree_max: usize,
     /// \[hops\] Longest minimal route between endpoints.
     pub diameter: u32,
-    /// \[nodes\] Endpoints from which distances were counted: all of them, unless that would take minutes. Then they are
-    /// spread evenly over the numbers, the mean distance is an estimate, and the diameter is at least what is given.
+    /// \[nodes\] Endpoints from which distances were counted: all of them, unless that would take minutes. Then they
+    /// are spread evenly over the numbers, the mean distance is an estimate, and the diameter is at least what is
+    /// given.
     pub counted: usize,
     /// \[hops\] Mean length of minimal routes between different endpoints; `None` for a single node.
     pub distance_mean: Option<f64>,
     /// \[links\] Number of directed links from the lower half of the node numbers to the upper half; in a network of
-    /// switches, the minimum cut between the two halves of the endpoints. `None` for networks of switches in which counting
-    /// it would take long.
+    /// switches, the minimum cut between the two halves of the endpoints. `None` for networks of switches in which
+    /// counting it would take long.
     pub middle_links: Option<usize>,
-    /// \[phits/node/cycle\] Upper bound of the uniform load that any routing could carry; `None` for a single node, and where
-    /// distances or cuts are not counted. It is the least of these capacities: of all links together, and in each
-    /// direction of the links that cross the middle of the node numbers, of those that cross the middle of a dimension, of
-    /// those between a subtree below the top and the rest, of those between a switch and the others, and of each link
-    /// that alone joins two parts.
+    /// \[phits/node/cycle\] Upper bound of the uniform load that any routing could carry; `None` for a single node, and
+    /// where distances or cuts are not counted. It is the least of these capacities: of all links together, and in each
+    /// direction of the links that cross the middle of the node numbers, of those that cross the middle of a dimension,
+    /// of those between a subtree below the top and the rest, of those between a switch and the others, and of each
+    /// link that alone joins two parts.
     pub uniform_load_bound: Option<f64>,
 }
 

@@ -163,8 +163,7 @@ impl Config {
         }
         let file = self.word("FLOW_FILE");
         if file.is_empty() {
-            let note =
-                "FLOW_FILE is not given: say what is sent with --flows, --trace or --kernel, else traffic is uniform";
+            let note = "FLOW_FILE is not given: say what is sent (flows, trace or kernel), else traffic is uniform";
             self.meaning.notes.push(note.to_owned());
         } else if let Some(Found { path, .. }) = find(&file) {
             self.set("flows", path, "FLOW_FILE");

@@ -379,6 +379,7 @@ mod tests {
                 "booksim",
                 "completions",
                 "config",
+                "energy",
                 "explain",
                 "generate",
                 "hpcc",

@@ -325,11 +325,7 @@ mod tests {
     fn faults_of_htsim_lists_are_named() {
         let of = Reading { cm_unit: Some(1), ..Reading::default() };
         for (from, to, fault) in [
-            (
-                "Connections 3",
-                "Connections 4",
-                "line 3: 4 connections and 2 triggers are announced, and 3 and 2 follow",
-            ),
+            ("Connections 3", "Connections 4", "line 9: `what else` is not a connection"),
             ("trigger 1 size", "trigger 9 size", "line 5: trigger 9 is none of the list"),
             ("2->3", "2->4", "line 7: node `4` where the list says 4 nodes"),
             ("prio 3", "prio 8", "line 5: `8` is not a class"),

@@ -201,8 +201,8 @@ const SECOND: &[(&str, &str, &[&[u32]], Weights)] = &[
     }),
 ];
 
-/// Rows that draw a permutation of their own: each is checked as one.
-const DRAWN: [&str; 2] = ["randperm", "bisect"];
+/// Rows that draw a permutation of their own: each is checked as one. `demands` are those of a network's file.
+const DRAWN: [&str; 3] = ["randperm", "bisect", "demands"];
 
 /// Writes the files that texts name, for a number of nodes.
 fn written(folder: &std::path::Path, nodes: u32) {

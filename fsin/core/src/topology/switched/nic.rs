@@ -1,8 +1,9 @@
 //! Network interfaces: switches that are parts of hosts.
 //!
-//! A host has one link in every model. One with several links, or with one to another host, has a switch of its own, its
-//! interface, from which they lead to other switches. A host does not forward packets of others, so no route leads
-//! through an interface, unless some hosts could not reach each other otherwise: then interfaces forward like all switches.
+//! A host has one link in every model. One with several links, or with one to another host, has a switch of its own,
+//! its interface, from which they lead to other switches. A host does not forward packets of others, so no route leads
+//! through an interface, unless some hosts could not reach each other otherwise: then interfaces forward like all
+//! switches.
 //!
 //! Decisions: docs/decisions/0284-hosts-with-several-links.md, docs/decisions/0460-hosts-linked-to-hosts.md.
 
@@ -16,8 +17,8 @@ use crate::topology::{Port, Topology};
 pub struct Nics {
     /// By switch; empty if none is.
     are: Vec<bool>,
-    /// Switches of two hosts that reach each other through interfaces of others alone, if there are some: then interfaces
-    /// forward packets of other hosts.
+    /// Switches of two hosts that reach each other through interfaces of others alone, if there are some: then
+    /// interfaces forward packets of other hosts.
     apart: Option<[u32; 2]>,
 }
 
@@ -40,8 +41,8 @@ impl Nics {
         self.apart.is_none() && self.contain(switch)
     }
 
-    /// Switches of two hosts that reach each other through interfaces of others alone, if there are some: then interfaces
-    /// forward packets of other hosts.
+    /// Switches of two hosts that reach each other through interfaces of others alone, if there are some: then
+    /// interfaces forward packets of other hosts.
     #[must_use]
     pub const fn apart(&self) -> Option<[u32; 2]> {
         self.apart

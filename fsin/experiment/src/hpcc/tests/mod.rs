@@ -97,7 +97,7 @@ fn congestion_controls_and_windows() {
     assert_eq!(found["ecn"], "red:5kB:200kB:0.01");
     // SimAI names neither links nor flows.
     let (found, notes) = meant("ENABLE_QCN 0\nBW_MON_FILE bw.txt\nMON_START 0\n");
-    assert!(!found.contains_key("flows") && notes.contains("--topology") && notes.contains("--trace"), "{notes}");
+    assert!(!found.contains_key("flows") && notes.contains("TOPOLOGY_FILE") && notes.contains("FLOW_FILE"), "{notes}");
 }
 
 /// Every fault of a file is named at once, with its remedy.

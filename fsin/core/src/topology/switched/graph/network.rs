@@ -614,8 +614,8 @@ impl<'a> Description<'a> {
         self.nodes.iter().enumerate().map(of).collect()
     }
 
-    /// Gives each host with several links, or with one to another host, a network interface, from which they lead. The link between both has the rate
-    /// of all of them, if they have rates, and no delay.
+    /// Gives each host with several links, or with one to another host, a network interface, from which they lead. The
+    /// link between both has the rate of all of them, if they have rates, and no delay.
     fn add_nics(&mut self, links: &mut Vec<FullLink>) -> Result<(), SpecError> {
         let mut own: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         // Hosts that are linked to each other have interfaces too: a link leads from one to the other.
