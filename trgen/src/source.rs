@@ -557,7 +557,7 @@ mod tests {
             assert_eq!(lists[0], lists[1], "{cycle}");
             taken += lists[0].len();
             for node in 0..NODES {
-                if rng.next_u64() % 8 == 0 && busy[0][node] {
+                if rng.next_u64().is_multiple_of(8) && busy[0][node] {
                     busy.iter_mut().for_each(|busy| busy[node] = false);
                     other.sent(NodeId::at(node));
                 }

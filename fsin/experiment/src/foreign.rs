@@ -15,8 +15,11 @@ use fsin_core::topology;
 use super::meaning::{Meaning, Refusal};
 use super::{booksim, hpcc};
 
+/// True if a text is a configuration of a simulator.
+type IsConfig = fn(&str) -> bool;
+
 /// The simulators whose configurations are read, as `fsin import` names them, each with its test of a text.
-const SIMULATORS: [(&str, fn(&str) -> bool); 2] = [("booksim", booksim::is_config), ("hpcc", hpcc::is_config)];
+const SIMULATORS: [(&str, IsConfig); 2] = [("booksim", booksim::is_config), ("hpcc", hpcc::is_config)];
 
 /// The simulator whose configuration a text is, as `fsin import` names it; `None` for any other text.
 #[must_use]

@@ -38,7 +38,7 @@ fn the_reference_is_what_the_command_says() {
 #[test]
 fn the_names_of_the_python_package_are_those_of_the_tables() {
     const FILE: &str = "adapters/python/python/fsin/_named.py";
-    let output = run(&workspace(), "generate python");
+    let output = run(workspace(), "generate python");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let same = fs::read(workspace().join(FILE)).is_ok_and(|kept| kept == output.stdout);
     assert!(same, "{FILE} is not current: fsin generate python > {FILE}");

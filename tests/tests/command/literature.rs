@@ -23,7 +23,7 @@ struct Row {
 
 /// The rows of all tables.
 fn rows() -> Vec<Row> {
-    let page = fs::read_to_string(workspace().join("docs/book/src/literature.md")).unwrap();
+    let page = fs::read_to_string(workspace().join("docs/book/src/literature.md")).expect("the page of the book");
     let mut rows = Vec::new();
     let mut is_first = true;
     for line in page.lines() {
@@ -36,7 +36,11 @@ fn rows() -> Vec<Row> {
         rows.push(Row {
             published: published.parse().unwrap_or_else(|_| panic!("{line}")),
             ours: (ours.to_owned(), ours.parse().unwrap_or_else(|_| panic!("{line}"))),
-            within: within.strip_suffix(" %").unwrap().parse::<f64>().unwrap() / 100.0,
+            within: within
+                .strip_suffix(" %")
+                .and_then(|share| share.parse::<f64>().ok())
+                .unwrap_or_else(|| panic!("{line}"))
+                / 100.0,
             figure: figure.trim_matches('`').to_owned(),
             command: command.trim_matches('`').replace('\'', ""),
             is_first,
@@ -49,9 +53,14 @@ fn rows() -> Vec<Row> {
 fn check(row: &Row) {
     let quiet: &[&str] = if row.command.starts_with("fsin run") { &["--quiet"] } else { &[] };
     let words = row.command.split_whitespace().skip(1);
-    let output = fsin(Path::new(".")).args(words).args(quiet).args(["--format", "json"]).output().unwrap();
+    let output = fsin(Path::new("."))
+        .args(words)
+        .args(quiet)
+        .args(["--format", "json"])
+        .output()
+        .expect("fsin has just been built");
     assert!(output.status.success(), "{}: {}", row.command, String::from_utf8_lossy(&output.stderr));
-    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let result: Value = serde_json::from_slice(&output.stdout).expect("a result in JSON");
     let found = result[&row.figure].as_f64().unwrap_or_else(|| panic!("{}: no {}", row.command, row.figure));
     let decimals = row.ours.0.split_once('.').map_or(0, |(_, part)| part.len() as i32);
     assert!(

@@ -75,7 +75,7 @@ fn drawn(seed: u64) -> (Program, Vec<NodeId>) {
 
 /// Times of a message that depend on it alone, so that later messages overtake earlier ones.
 fn times(seed: u64, message: &Message) -> (u64, u64) {
-    if seed % 4 == 0 {
+    if seed.is_multiple_of(4) {
         return (0, 0);
     }
     let of_pair = mix2(seed, u64::from(message.source.0) << 32 | u64::from(message.destination.0));

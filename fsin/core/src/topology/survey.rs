@@ -188,8 +188,9 @@ impl Lengths {
         let nics = Nics::of(topology);
         let mut places: HashMap<&[usize], usize> = HashMap::new();
         let mut groups: Vec<Vec<usize>> = Vec::new();
-        for start in 0..if topology.is_vertex_transitive() { 1 } else { ends } {
-            let place = *places.entry(&neighbours[start]).or_insert(groups.len());
+        let ends = if topology.is_vertex_transitive() { 1 } else { ends };
+        for (start, around) in neighbours.iter().enumerate().take(ends) {
+            let place = *places.entry(around).or_insert(groups.len());
             match groups.get_mut(place) {
                 Some(group) => group.push(start),
                 None => groups.push(vec![start]),

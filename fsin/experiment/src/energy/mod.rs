@@ -30,13 +30,16 @@ pub use file::{read, write};
 pub(crate) use of_run::{classes_of, no_links, no_routers};
 pub(crate) use of_run::{counts_of_run, energy_of};
 
+/// Makes a model of the words behind the colon; files are relative to the folder.
+pub type Parse = fn(Option<&str>, &Path) -> Result<Box<dyn EnergyModel>, SpecError>;
+
 /// A member of the family: its description, and how its words become a model.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// Name, definition, parameters, source.
     pub component: Component,
     /// Parses the words behind the colon. Files are relative to the folder.
-    pub parse: fn(Option<&str>, &Path) -> Result<Box<dyn EnergyModel>, SpecError>,
+    pub parse: Parse,
     /// The file that the words behind the colon name, if they name one.
     pub file: for<'a> fn(&'a str) -> Option<&'a str>,
     /// True if it needs the flits from each input to each output of each router.

@@ -45,8 +45,6 @@ const ACKNOWLEDGED: &[Need] = &[Need::names("transport", &["window", "roce", "ue
 const OF_ACKS: &[Need] = &[Need::names("transport", &["window", "roce"])];
 /// Settings of transports that spray frames over paths.
 const SPRAYING: &[Need] = &[Need::names("transport", &["uec", "ndp"])];
-/// Settings of queues of two levels.
-
 /// Settings of connections for each message.
 const ROCE: &[Need] = &[Need::names("transport", &["roce"])];
 /// Settings of link-level flow control.

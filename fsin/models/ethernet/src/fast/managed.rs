@@ -254,10 +254,10 @@ impl<H: HostSide> Fast<H> {
     /// A port has become free: the frame that it has sent is marked, if what waits is long.
     pub(super) fn mark_last(&mut self, port: usize) {
         let state = &self.ports[port];
-        if let Some(&(_, mut slot)) = state.line.back().filter(|_| !state.is_host && state.free_at == self.base.now) {
-            if self.frames[slot].frame.takes_marks {
-                managed::mark_sent(self, port, &mut slot);
-            }
+        if let Some(&(_, mut slot)) = state.line.back().filter(|_| !state.is_host && state.free_at == self.base.now)
+            && self.frames[slot].frame.takes_marks
+        {
+            managed::mark_sent(self, port, &mut slot);
         }
     }
 

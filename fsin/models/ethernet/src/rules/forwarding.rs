@@ -244,6 +244,10 @@ impl Tables {
     /// through which the frame goes on. If there are several, returns `None` and writes them to `out`; `out` stays
     /// empty if the frame is filtered. `length` gives \[bytes\] the length of the queue of a port.
     #[inline]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the engine's arrays and the state of one frame: no group of them is one thing"
+    )]
     pub(crate) fn forward(
         &mut self,
         wiring: &Wiring,

@@ -146,7 +146,7 @@ impl Balancer {
     }
 
     /// The same from its second element on.
-    pub(crate) fn from_second(mut self) -> Self {
+    pub(crate) fn beginning_second(mut self) -> Self {
         self.skip();
         self
     }
@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn a_cycle_is_a_permutation_in_every_round() {
-        assert_eq!(take(&mut balancer(Rule::Cycle, 4).from_second(), 5), [1, 2, 3, 0, 1]);
+        assert_eq!(take(&mut balancer(Rule::Cycle, 4).beginning_second(), 5), [1, 2, 3, 0, 1]);
         let mut drawn = Balancer::new(Balancing { rule: Rule::Cycle, paths: 16, draws: true }, 7);
         for _ in 0..3 {
             let mut round: Vec<u16> = take(&mut drawn, 16).into_iter().map(|entropy| entropy & 15).collect();

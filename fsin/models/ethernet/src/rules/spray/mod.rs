@@ -344,7 +344,7 @@ impl Spray {
             class: message.class,
             number: message.id,
             ends,
-            balancer: if is_cycle { balancer.from_second() } else { balancer },
+            balancer: if is_cycle { balancer.beginning_second() } else { balancer },
             credit: Credit::default(),
             pull_entropy: 0,
             is_waiting: false,

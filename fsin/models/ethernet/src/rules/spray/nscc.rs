@@ -144,6 +144,7 @@ impl Nscc {
     }
 
     /// Handles an acknowledgement of `new` bytes with a delay, while `flight` bytes are in flight.
+    #[expect(clippy::too_many_arguments, reason = "what an acknowledgement says, and what its connection knows")]
     pub(crate) fn acknowledged(
         &mut self,
         of: &Constants,
