@@ -1,6 +1,6 @@
 //! What a run costs: energy, power and area, from counts of events and a table of what events cost.
 //!
-//! [`Counts`] is what is known of a network after a run, or from a file that [`write`] has written; an [`EnergyModel`]
+//! [`Counts`] is what is known of a network after a run, or from a file that [`write()`] has written; an [`EnergyModel`]
 //! turns it into an [`Estimate`]. No network model knows about energy, and nothing is counted unless a table is named.
 //!
 //! # How the model departs from reality, and who could notice
