@@ -14,9 +14,14 @@ const FLAG: &str = "event-counts";
 /// Adds the flag to a command.
 pub(crate) fn flags(command: Command) -> Command {
     let help = "Flits from each input to each output of each router, and on each link, while measuring, as JSON lines for fsin energy: wormhole";
-    command
-        .next_help_heading("Output")
-        .arg(Arg::new(FLAG).long(FLAG).value_name("FILE").value_parser(value_parser!(PathBuf)).help(help))
+    command.next_help_heading("Output").arg(
+        Arg::new(FLAG)
+            .long(FLAG)
+            .value_name("FILE")
+            .hide_short_help(true)
+            .value_parser(value_parser!(PathBuf))
+            .help(help),
+    )
 }
 
 /// The file that the flag names; `None` without the flag.

@@ -18,9 +18,14 @@ const FLAG: &str = "queues";
 /// Adds the flag to a command.
 pub(crate) fn flags(command: Command) -> Command {
     let help = "Lengths of the fullest queues of ports over time, as a picture (FILE.svg) or a table (FILE.csv)";
-    command
-        .next_help_heading("Output")
-        .arg(Arg::new(FLAG).long(FLAG).value_name("FILE").value_parser(value_parser!(PathBuf)).help(help))
+    command.next_help_heading("Output").arg(
+        Arg::new(FLAG)
+            .long(FLAG)
+            .value_name("FILE")
+            .hide_short_help(true)
+            .value_parser(value_parser!(PathBuf))
+            .help(help),
+    )
 }
 
 /// What is kept, and the file for it.
