@@ -1,4 +1,4 @@
-//! Queues of two levels whose switches cut off the data of frames that find no room: what becomes of a frame.
+//! Queues of two levels whose switches cut off the data of frames that find no room: the victim and its header.
 //!
 //! The lower level holds data, the upper one control frames and what is left of frames. Both count the frame that is being
 //! sent.

@@ -49,7 +49,7 @@ pub struct Balancing {
     pub draws: bool,
 }
 
-/// What became of a frame.
+/// Outcome of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
     Clear,
@@ -247,7 +247,7 @@ impl Balancer {
         ring.entropies[at].into()
     }
 
-    /// Is told at time `now` what became of a frame with an entropy. `trims` says whether switches trim.
+    /// Takes the outcome, at time `now`, of a frame with an entropy. `trims` says whether switches trim.
     pub(crate) fn learn(&mut self, entropy: u16, fate: Fate, now: u64, trims: bool) {
         let entropy = entropy & (self.of.paths - 1) as u16;
         if let Some(penalty) = self.penalties.get_mut(usize::from(entropy)) {

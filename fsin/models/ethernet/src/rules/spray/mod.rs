@@ -185,7 +185,7 @@ pub(crate) struct Stuck {
     pub(crate) missing: Vec<(u32, bool)>,
 }
 
-/// What came of a frame.
+/// Outcome of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Outcome {
     /// Data that had not come before.
