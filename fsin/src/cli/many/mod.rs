@@ -395,7 +395,7 @@ fn picture_flags() -> Vec<Arg> {
         flag("by-size", "Draw slow-down and time of messages over their sizes instead: each tenth of the messages of each run")
             .conflicts_with("over-time")
             .help_heading("Curves"),
-        flag("ports", "Draw the paused time, the marks and the mean queues of ports instead, of runs whose ports have classes")
+        flag("ports", "Draw paused time, marks and mean queues of ports with classes instead")
             .conflicts_with_all(["over-time", "by-size"])
             .help_heading("Curves"),
         flag("saturated", "Latency over load: draw saturated points too, as hollow markers; their values depend on the length of the run")
