@@ -200,6 +200,10 @@ pub trait TrGen: Send {
     /// Called when a message has arrived in full in cycle `now`.
     fn delivered(&mut self, now: Cycle, delivery: &Delivery);
 
+    /// Called when the source of a message knows, in cycle `now`, that it has arrived in full: by its acknowledgement, or, in a
+    /// network without these, at once.
+    fn known(&mut self, _now: Cycle, _message: &Message) {}
+
     /// Called when the network has lost a message in cycle `now`, at its injection or later: it will never be
     /// delivered. The network has reported it as [sent](Self::sent) before.
     fn dropped(&mut self, now: Cycle, message: &Message);

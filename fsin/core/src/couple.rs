@@ -337,6 +337,7 @@ impl<'a> Coupled<'a> {
             // A message that was refused is offered again when another one has been sent.
             self.notices.reads = Reads { sent: self.reads.sent || !self.outbox.is_empty(), ..self.reads };
             let advanced = self.network.advance(target, &mut self.notices);
+            let acknowledges = self.network.acknowledges();
             let at = self.network.clock() - 1;
             if self.keep.any() {
                 self.keep_notices();
@@ -347,6 +348,12 @@ impl<'a> Coupled<'a> {
             }
             for delivery in &self.notices.delivered {
                 self.source.delivered(at, delivery);
+                if !acknowledges {
+                    self.source.known(at, &delivery.message);
+                }
+            }
+            for message in &self.notices.known {
+                self.source.known(at, message);
             }
             for message in &self.notices.dropped {
                 self.source.dropped(at, message);

@@ -60,6 +60,11 @@ pub trait Engine: Send {
         false
     }
 
+    /// As [`Network::acknowledges`].
+    fn acknowledges(&self) -> bool {
+        false
+    }
+
     /// As [`Network::admit`].
     fn admit(&mut self, _node: NodeId, _admits: bool) {}
 
@@ -134,6 +139,10 @@ impl<E: Engine> Network for E {
 
     fn instant(&self, clock: Cycle) -> Cycle {
         Engine::instant(self, clock)
+    }
+
+    fn acknowledges(&self) -> bool {
+        Engine::acknowledges(self)
     }
 
     fn inject(&mut self, message: Message) -> Injected {

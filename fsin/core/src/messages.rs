@@ -47,6 +47,8 @@ pub struct Messages<X = ()> {
     in_flight: u64,
     /// \[messages\] Messages that have arrived and are to be [acknowledged](Self::acknowledge).
     unacknowledged: u64,
+    /// Messages that have been acknowledged since they were last [told](Self::tell_known).
+    known: Vec<Message>,
     /// By source and number there: packets of which a part is damaged, and which are discarded at their destination.
     damaged: HashSet<(NodeId, u64)>,
     /// \[packets\] Packets discarded so far.
@@ -64,6 +66,7 @@ impl<X> Messages<X> {
             underway: Slab::new(),
             in_flight: 0,
             unacknowledged: 0,
+            known: Vec::new(),
             damaged: HashSet::new(),
             discarded: 0,
             recorder: Recorder::new(nodes),
@@ -258,7 +261,15 @@ impl<X> Messages<X> {
     /// Records that the source of a message that has been delivered knows of it in cycle `at`.
     pub fn acknowledge(&mut self, slot: u32, at: Cycle) {
         self.unacknowledged -= 1;
-        self.recorder.acknowledged(&self.underway[slot].message, at);
+        let message = self.underway[slot].message;
+        self.recorder.acknowledged(&message, at);
+        self.known.push(message);
+    }
+
+    /// Tells of what has been acknowledged.
+    #[inline]
+    pub fn tell_known(&mut self, notices: &mut Notices) {
+        notices.known.append(&mut self.known);
     }
 
     /// Records that the source of a message that has been delivered will never know of it.

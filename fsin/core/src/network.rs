@@ -32,6 +32,9 @@ pub struct Notices {
     /// Messages of which the network has lost a part for good. Each of them is also in `sent`, of this cycle or an
     /// earlier one.
     pub dropped: Vec<Message>,
+    /// Messages that have arrived and of which their source knows it now, where it [learns](Network::acknowledges) of it later
+    /// than they arrive.
+    pub known: Vec<Message>,
     /// Which of these lists the caller reads. A network may leave the others empty.
     pub reads: Reads,
 }
@@ -41,7 +44,7 @@ impl Notices {
     #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.sent.is_empty() && self.delivered.is_empty() && self.dropped.is_empty()
+        self.sent.is_empty() && self.delivered.is_empty() && self.dropped.is_empty() && self.known.is_empty()
     }
 
     /// Records that the last packet of a message has entered the source buffer, for those who read it.
@@ -66,6 +69,7 @@ impl Notices {
         sort_by_key(&mut self.sent, |message| (message.source, message.id));
         sort_by_key(&mut self.delivered, |Delivery { message, .. }| (message.destination, message.source, message.id));
         sort_by_key(&mut self.dropped, |message| (message.source, message.id));
+        sort_by_key(&mut self.known, |message| (message.source, message.id));
     }
 
     /// Clears all lists.
@@ -74,6 +78,7 @@ impl Notices {
         self.sent.clear();
         self.delivered.clear();
         self.dropped.clear();
+        self.known.clear();
     }
 }
 
@@ -292,6 +297,11 @@ pub trait Network: Send {
     /// are units of continuous time, from 1 on, the instant is named by the time since the start, which is one less.
     fn instant(&self, clock: Cycle) -> Cycle {
         clock
+    }
+
+    /// True if sources learn by acknowledgements that a message has arrived, and notices say when they do. Never changes.
+    fn acknowledges(&self) -> bool {
+        false
     }
 
     /// Offers a message to its source's interface, at the clock.

@@ -98,6 +98,12 @@ impl<M: TrGen> TrGen for Background<M> {
         }
     }
 
+    fn known(&mut self, now: Cycle, message: &Message) {
+        if message.id.is_multiple_of(2) {
+            self.main.known(now, &Message { id: message.id / 2, ..*message });
+        }
+    }
+
     fn take_back(&mut self, now: Cycle, message: &Message) -> bool {
         if message.id.is_multiple_of(2) {
             let taken = self.main.take_back(now, &Message { id: message.id / 2, ..*message });

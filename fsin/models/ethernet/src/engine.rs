@@ -317,6 +317,41 @@ impl<E: Events> Simulated<E> {
 }
 
 impl<E: Events> Simulated<E> {
+    /// Simulates the next instant at which something happens.
+    fn advance_to(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
+        self.failure()?;
+        let mut next = self.0.next_at(until.0);
+        if let Some(change) = self.0.base().alive.next_at()
+            && change < until.0
+            && next.is_none_or(|next| change <= next)
+        {
+            self.change(change, notices);
+            self.failure()?;
+            // Sources may react at this instant.
+            next = self.0.next_at(change + 1);
+            if next != Some(change) {
+                return Ok(());
+            }
+        }
+        let Some(at) = next.filter(|&at| at < until.0) else {
+            let hosts = &mut self.0.base_mut().hosts;
+            if next.is_none() && !hosts.messages.is_idle() && hosts.abandon(notices) {
+                return Ok(());
+            }
+            self.0.base_mut().now = until.0 - 1;
+            return Ok(());
+        };
+        self.0.base_mut().now = at;
+        loop {
+            self.0.step(notices);
+            self.failure()?;
+            // Events at the same time are one step.
+            if self.0.next_at(at + 1) != Some(at) {
+                return Ok(());
+            }
+        }
+    }
+
     /// Links die and are repaired at time `at`, before all else at that time.
     #[cold]
     fn change(&mut self, at: u64, notices: &mut Notices) {
@@ -371,38 +406,17 @@ impl<E: Events> Engine for Simulated<E> {
         outcome
     }
 
+    fn acknowledges(&self) -> bool {
+        self.0.base().params.is_acked
+    }
+
     fn step(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
-        self.failure()?;
-        let mut next = self.0.next_at(until.0);
-        if let Some(change) = self.0.base().alive.next_at()
-            && change < until.0
-            && next.is_none_or(|next| change <= next)
-        {
-            self.change(change, notices);
-            self.failure()?;
-            // Sources may react at this instant.
-            next = self.0.next_at(change + 1);
-            if next != Some(change) {
-                return Ok(());
-            }
+        let outcome = self.advance_to(until, notices);
+        let base = self.0.base_mut();
+        if base.params.is_acked {
+            base.hosts.messages.tell_known(notices);
         }
-        let Some(at) = next.filter(|&at| at < until.0) else {
-            let hosts = &mut self.0.base_mut().hosts;
-            if next.is_none() && !hosts.messages.is_idle() && hosts.abandon(notices) {
-                return Ok(());
-            }
-            self.0.base_mut().now = until.0 - 1;
-            return Ok(());
-        };
-        self.0.base_mut().now = at;
-        loop {
-            self.0.step(notices);
-            self.failure()?;
-            // Events at the same time are one step.
-            if self.0.next_at(at + 1) != Some(at) {
-                return Ok(());
-            }
-        }
+        outcome
     }
 
     fn settle(&mut self) {

@@ -615,7 +615,7 @@ impl NetworkSpec for Spec {
     }
 
     fn packets_are_payload(&self) -> bool {
-        self.params.transport != Transport::Window
+        !self.params.transport.acknowledges()
     }
 
     fn chooses_by_hash(&self) -> bool {

@@ -102,7 +102,7 @@ pub(super) fn read<'t>(lines: impl Iterator<Item = (&'t str, usize)>, of: &Readi
                 })
                 .transpose()
             };
-            list.links.push(Links { after: known(links[0])?, sent: known(links[1])?, arrived: known(links[2])? });
+            list.links.push(Links { after: known(links[0])?, known: known(links[1])?, arrived: known(links[2])? });
         }
     }
     Ok(list)
@@ -123,7 +123,7 @@ fn trigger(words: &[&str]) -> Option<(u64, Trigger)> {
     Some((number, kind))
 }
 
-/// A flow, and the ids of the triggers that start it, and that it calls when it is sent and has arrived.
+/// A flow, and the ids of the triggers that start it, and that it calls when its source knows of its arrival, and when it has arrived.
 fn connection(
     words: &[&str],
     text: &str,

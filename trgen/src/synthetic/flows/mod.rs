@@ -49,8 +49,8 @@ pub struct Flow {
 pub struct Links {
     /// The flow starts when this trigger fires; its start counts from there.
     pub after: Option<u32>,
-    /// Called when its last byte has been sent.
-    pub sent: Option<u32>,
+    /// Called when its source knows that it has arrived.
+    pub known: Option<u32>,
     /// Called when it has arrived.
     pub arrived: Option<u32>,
 }
@@ -190,13 +190,15 @@ impl TrGen for Flows {
         Ok(())
     }
 
-    fn sent(&mut self, now: Cycle, message: &Message) {
-        let trigger = self.links.get(message.id as usize).and_then(|links| links.sent);
-        self.call(trigger, now);
-    }
+    fn sent(&mut self, _: Cycle, _: &Message) {}
 
     fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
         let trigger = self.links.get(delivery.message.id as usize).and_then(|links| links.arrived);
+        self.call(trigger, now);
+    }
+
+    fn known(&mut self, now: Cycle, message: &Message) {
+        let trigger = self.links.get(message.id as usize).and_then(|links| links.known);
         self.call(trigger, now);
     }
 
@@ -301,7 +303,7 @@ mod tests {
         let mut out = Outbox::new(4);
         let mut found = Vec::new();
         let mut now = Cycle(0);
-        // Everything arrives five cycles after it was sent.
+        // Everything arrives five cycles after it was sent, and is acknowledged three cycles later.
         while let Next::At(cycle) = flows.next() {
             now = cycle.max(now);
             flows.generate(now, &mut out).unwrap();
@@ -315,9 +317,10 @@ mod tests {
                 flows.sent(now, &message);
                 let delivered = Cycle(now.0 + 5);
                 flows.delivered(delivered, &Delivery { message, offered: now, delivered });
+                flows.known(Cycle(now.0 + 8), &message);
             }
         }
-        assert_eq!(found, [(3, 0), (9, 1), (10, 2)]);
+        assert_eq!(found, [(3, 0), (9, 1), (18, 2)]);
         assert_eq!(flows.next(), Next::Done);
     }
 

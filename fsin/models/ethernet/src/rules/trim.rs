@@ -182,7 +182,9 @@ impl TwoLevels {
         let of_hosts = (0..wiring.hosts as u32).map(|host| wiring.links[wiring.host_port(host)].rate);
         let rate = of_hosts.max().unwrap_or(1);
         let room = params.room_of_rate(&trips, rate);
-        let of_rate = |of: u64| (u128::from(room) * u128::from(of) / u128::from(rate)) as u64;
+        // A port of another rate has its share, but room for two frames: in less no frame of data would ever pass.
+        let least = room.min(2 * u64::from(params.frames.of(params.frames.mtu)));
+        let of_rate = |of: u64| ((u128::from(room) * u128::from(of) / u128::from(rate)) as u64).max(least);
         let in_flight = frames_in_flight(params, &trips, rate) as f64;
         let frames = |share: f64| (in_flight * share).ceil() as u64 * u64::from(params.frames.of(params.frames.mtu));
         let thresholds = Thresholds { min: frames(0.2), max: frames(0.8), probability: 1.0 };

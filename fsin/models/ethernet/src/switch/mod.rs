@@ -109,7 +109,7 @@ impl Params {
             let what = phrase![["ecn-hosts"], ": no switch marks frames"];
             return refuse("ecn-hosts", what, phrase!["set ", ["ecn" => "step:100kB"], ", or leave it out"]);
         }
-        if let Some(Trim { mode, room, size }) = self.switch.trim {
+        if let Some(Trim { room, size, .. }) = self.switch.trim {
             let with = [
                 ("buffer", buffer.is_some()),
                 ("classes", self.switch.schedule.is_some()),
@@ -124,8 +124,7 @@ impl Params {
                 return Err(SpecError::out_of_range("trim-size", size.into(), LEAST_LEFT.into()..=longest.into()));
             }
             let least = 2 * u64::from(longest);
-            if let Some(room) = room.filter(|&room| mode == TrimMode::Coin && room < least || room > MOST || room == 0)
-            {
+            if let Some(room) = room.filter(|room| !(least..=MOST).contains(room)) {
                 return Err(SpecError::out_of_range("port-queue", room, least..=MOST));
             }
         }

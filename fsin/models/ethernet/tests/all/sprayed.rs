@@ -139,10 +139,7 @@ fn check(name: &str) {
         let params = params(case);
         let mut engines: Vec<Box<dyn Ethernet>> =
             [1, 3, 8].map(|threads| fast::build_for(&*topology, params.clone(), threads, 0).unwrap()).into();
-        // The reference engine searches its whole list for each event.
-        if number(case, "new") < 600 {
-            engines.push(reference::build(&*topology, params.clone()).unwrap());
-        }
+        engines.push(reference::build(&*topology, params.clone()).unwrap());
         for (engine, mut network) in engines.into_iter().enumerate() {
             for (flow, end) in flows.iter().zip(ends(&mut *network, &flows)) {
                 count += 1;

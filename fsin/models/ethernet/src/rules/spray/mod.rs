@@ -562,6 +562,7 @@ impl Spray {
                 self.join(handle);
                 return item;
             }
+            self.watch(handle, now);
         }
     }
 
@@ -839,7 +840,7 @@ impl Spray {
         let of = &self.kinds[self.hosts[source as usize].kind];
         let Ends::Uec { sender, .. } = &mut flow.ends else { return };
         if flow.is_waiting {
-            return;
+            return self.arm_at(handle, now.saturating_add(self.silence));
         }
         let number = sender.lost_request(now).or_else(|| sender.request(now, of));
         if let Some(number) = number {
