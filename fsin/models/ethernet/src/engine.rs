@@ -334,11 +334,16 @@ impl<E: Events> Simulated<E> {
             }
         }
         let Some(at) = next.filter(|&at| at < until.0) else {
-            let hosts = &mut self.0.base_mut().hosts;
-            if next.is_none() && !hosts.messages.is_idle() && hosts.abandon(notices) {
+            let Base { hosts, now, .. } = self.0.base_mut();
+            let given_up = hosts.gives_up_at().map(|at| at.max(*now));
+            if let Some(at) = given_up.filter(|&at| next.is_none() && at < until.0)
+                && !hosts.messages.is_idle()
+                && hosts.abandon(notices)
+            {
+                *now = at;
                 return Ok(());
             }
-            self.0.base_mut().now = until.0 - 1;
+            *now = until.0 - 1;
             return Ok(());
         };
         self.0.base_mut().now = at;

@@ -143,6 +143,8 @@ pub(crate) struct Hosts {
     pub(crate) dropped_in_vain: u64,
     /// \[ps\] Time at which a frame last reached its destination for the first time.
     pub(crate) last_received: u64,
+    /// \[ps\] When a copy of a frame was last received, filtered or lost.
+    last_ended: u64,
     /// Hosts that may have become able to send.
     pub(crate) ready: Vec<u32>,
     /// Connections whose deadline may have changed.
@@ -199,6 +201,7 @@ impl Hosts {
             fates: vec![[0; 2]; hosts],
             dropped_in_vain: 0,
             last_received: 0,
+            last_ended: 0,
             ready: Vec::new(),
             timers: Vec::new(),
             wakes: Vec::new(),
@@ -280,6 +283,12 @@ impl Hosts {
         {
             spray.lost_at(flow, port as u32);
         }
+    }
+
+    /// \[ps\] When connections that wait for what will never come are given up, if nothing happens before. It depends on frames
+    /// alone, and not on the events by which an engine finds out that nothing is left; `None` if there are no such connections.
+    pub(crate) fn gives_up_at(&self) -> Option<u64> {
+        self.spray.as_ref().map(|spray| self.last_ended.saturating_add(spray.patience()))
     }
 
     /// Where nothing happens any more: loses the messages of connections that wait for what will never come. Returns
@@ -852,6 +861,7 @@ impl Hosts {
     fn end_copy(&mut self, unit: u32, now: u64, notices: &mut Notices) {
         let state = &mut self.units[unit];
         state.copies -= 1;
+        self.last_ended = now;
         if state.copies > 0 {
             return;
         }

@@ -888,6 +888,11 @@ impl Spray {
         stuck
     }
 
+    /// \[ps\] How long nothing must have moved before connections are [given up](Self::take_stuck).
+    pub(crate) const fn patience(&self) -> u64 {
+        self.silence
+    }
+
     /// Words are under way no more.
     pub(crate) fn forget(&mut self, words: u32) {
         self.words.release(words);
