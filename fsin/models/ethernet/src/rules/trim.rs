@@ -41,7 +41,8 @@ impl TrimMode {
 pub struct Trim {
     /// Which frame is cut.
     pub mode: TrimMode,
-    /// \[bytes\] Room of the lower level at a port of the rate of the fastest host; other ports have theirs in proportion.
+    /// \[bytes\] Room of the lower level at a port of the rate of the fastest host; other ports have theirs in proportion,
+    /// slow ones that of two frames at least.
     /// `None`: the frames that are in flight in a round trip of the network.
     pub room: Option<u64>,
     /// \[bytes\] Size of a trimmed frame on the wire.
@@ -183,6 +184,8 @@ impl TwoLevels {
         let rate = of_hosts.max().unwrap_or(1);
         let room = params.room_of_rate(&trips, rate);
         let of_rate = |of: u64| (u128::from(room) * u128::from(of) / u128::from(rate)) as u64;
+        // No frame of data would ever pass a slow port with less room than a frame.
+        let least = room.min(2 * u64::from(params.frames.longest()));
         let in_flight = frames_in_flight(params, &trips, rate) as f64;
         let frames = |share: f64| (in_flight * share).ceil() as u64 * u64::from(params.frames.of(params.frames.mtu));
         let thresholds = Thresholds { min: frames(0.2), max: frames(0.8), probability: 1.0 };
@@ -190,7 +193,7 @@ impl TwoLevels {
         Self {
             rate,
             room,
-            rooms: wiring.links.iter().map(|link| of_rate(link.rate)).collect(),
+            rooms: wiring.links.iter().map(|link| of_rate(link.rate).max(least)).collect(),
             marking: (params.transport == Transport::Uec).then(|| Marking { rules: vec![rule] }),
         }
     }

@@ -123,9 +123,9 @@ impl Params {
             if !(LEAST_LEFT..=longest).contains(&size) {
                 return Err(SpecError::out_of_range("trim-size", size.into(), LEAST_LEFT.into()..=longest.into()));
             }
-            let least = 2 * u64::from(longest);
-            if let Some(room) = room.filter(|&room| mode == TrimMode::Coin && room < least || room > MOST || room == 0)
-            {
+            // The frame that arrives may take the place of another one.
+            let least = if mode == TrimMode::Coin { 2 } else { 1 } * u64::from(longest);
+            if let Some(room) = room.filter(|room| !(least..=MOST).contains(room)) {
                 return Err(SpecError::out_of_range("port-queue", room, least..=MOST));
             }
         }
