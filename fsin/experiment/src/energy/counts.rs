@@ -17,7 +17,10 @@ impl ChannelKind {
         [("injection", Self::Injection), ("ejection", Self::Ejection), ("network", Self::Network)];
 }
 
-/// One direction of a link.
+/// Class of the ports at the border of a mesh, which have no link.
+pub const BORDER: &str = "border";
+
+/// One direction of a link, or a port without one.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Channel {
     /// The devices that it joins.

@@ -24,7 +24,7 @@ use std::path::Path;
 
 use trgen::catalog::{Component, Described, SpecError, Table};
 
-pub use counts::{Channel, ChannelKind, Counts, Hosts, Ports, RouterCounts};
+pub use counts::{BORDER, Channel, ChannelKind, Counts, Hosts, Ports, RouterCounts};
 pub use estimate::six_digits;
 pub use estimate::{Area, Component as EnergyComponent, Estimate, Range};
 pub use file::{read, write};
@@ -117,8 +117,25 @@ pub fn file_of(words: &str) -> Option<&Path> {
 /// The words with another file in place of the one that they name.
 #[must_use]
 pub fn with_file(words: &str, file: &Path) -> String {
-    match file_of(words).and_then(Path::to_str) {
-        Some(old) => words.replacen(old, &file.display().to_string(), 1),
-        None => words.to_owned(),
+    let Some(old) = file_of(words).and_then(Path::to_str) else { return words.to_owned() };
+    // `old` is a part of `words`: other parts may have the same text.
+    let begin = old.as_ptr().addr() - words.as_ptr().addr();
+    format!("{}{}{}", &words[..begin], file.display(), &words[begin + old.len()..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file may be called like a part of the words before it.
+    #[test]
+    fn another_file_takes_the_place_of_the_file_alone() {
+        let with = |words| with_file(words, Path::new("inputs/k.txt"));
+        assert_eq!(with("booksim:k"), "booksim:inputs/k.txt");
+        assert_eq!(with("booksim:width=64,64"), "booksim:width=64,inputs/k.txt");
+        assert_eq!(with("booksim: my.txt ,width=64"), "booksim: inputs/k.txt ,width=64");
+        assert_eq!(with("events:my.toml"), "events:inputs/k.txt");
+        assert_eq!(with("events:chip-32nm"), "events:chip-32nm");
+        assert_eq!(with("booksim"), "booksim");
     }
 }

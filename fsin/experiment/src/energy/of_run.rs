@@ -6,7 +6,7 @@ use fsin_core::topology::{Port, Topology};
 use trgen::NodeId;
 use trgen::catalog::SpecError;
 
-use super::counts::{Channel, ChannelKind, Counts, Hosts, Ports, RouterCounts};
+use super::counts::{BORDER, Channel, ChannelKind, Counts, Hosts, Ports, RouterCounts};
 use super::{Estimate, Named};
 use crate::execute::link_packets;
 use crate::resolve::Experiment;
@@ -95,9 +95,8 @@ fn of_events(counts: &mut Counts, experiment: &Experiment, topology: &dyn Topolo
             let flits: u64 = router.traversals.iter().skip(at).step_by(outputs).sum();
             let (kind, class) = match link.end {
                 EventEnd::Endpoint => (ChannelKind::Ejection, "host".to_owned()),
-                EventEnd::Router | EventEnd::Nothing => {
-                    (ChannelKind::Network, class_of(topology, router.node, Port(link.port)))
-                }
+                EventEnd::Router => (ChannelKind::Network, class_of(topology, router.node, Port(link.port))),
+                EventEnd::Nothing => (ChannelKind::Network, BORDER.to_owned()),
             };
             counts.channels.push(Channel { kind, class, latency: link.delay, rate, flits: vec![flits as f64] });
         }

@@ -2,8 +2,8 @@
 
 use super::{Config, Found};
 
-/// \[s\] The latest end of a run: what a count of picoseconds holds.
-const LATEST: f64 = 1e7;
+/// \[s\] The latest end of a run that `max-cycles` permits: some 2^60 ps.
+const LATEST: f64 = 1e6;
 
 impl Config {
     /// Transport and congestion control; the value of CC_MODE.

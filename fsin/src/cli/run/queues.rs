@@ -63,7 +63,7 @@ impl Kept {
         let (Some(topology), Some(_)) = (experiment.topology(), experiment.network.room()) else {
             let network = experiment.model.component.name;
             let what = format!("--{FLAG} shows ports of routers, and --network {network} has none");
-            return refuse(what, "leave it out, or use --network vct or ethernet");
+            return refuse(what, "leave it out, or use --network vct, wormhole or ethernet");
         };
         // A cycle of exactly a picosecond.
         let (unit, packets) = match experiment.network.cycle() {

@@ -239,7 +239,7 @@ pub(super) fn rate(of: &Reading<'_>, key: &Word<'_>, value: &Word<'_>) -> Result
         _ => parse_rate(&value.text),
     };
     rate.filter(|&rate| rate > 0).ok_or_else(|| {
-        let why = "no data rate above 0 of whole bits a second with its unit (b/s, kb/s, Mb/s, Gb/s, Tb/s)";
+        let why = "no data rate above 0 with its unit (b/s, kb/s, Mb/s, Gb/s, Tb/s)";
         let error = misread(&of.places, Item::Edge, key, value, why);
         if !is_number {
             return error;
