@@ -27,7 +27,7 @@ pub enum Mode {
     Open,
 }
 
-/// By source: destinations with the traffic that is asked for, in any unit.
+/// By source: destinations with the demanded traffic, in any unit.
 pub type Demands = Vec<Vec<(u32, f64)>>;
 
 /// A synthetic source as the user writes it. [`Traffic::new`](super::Traffic::new) reads every form, [`Synthetic::new`]
