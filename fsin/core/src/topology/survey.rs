@@ -187,8 +187,8 @@ impl Lengths {
         let nics = Nics::of(topology);
         let mut places: HashMap<&[usize], usize> = HashMap::new();
         let mut groups: Vec<Vec<usize>> = Vec::new();
-        let ends = if topology.is_vertex_transitive() { 1 } else { ends };
-        for (start, around) in neighbours.iter().enumerate().take(ends) {
+        let starts = if topology.is_vertex_transitive() { 1 } else { ends };
+        for (start, around) in neighbours.iter().enumerate().take(starts) {
             let place = *places.entry(around).or_insert(groups.len());
             match groups.get_mut(place) {
                 Some(group) => group.push(start),
