@@ -6,16 +6,14 @@
 //!
 //! - A link of the region is **lazy** at first: two numbers hold the capacity that is left beside the flows that keep
 //!   their rates, and the number of open flows that share it. Their quotient is a lower bound of the level of the link,
-//!   since flows that keep their rates at a link have at least its level there. Only when that bound is the least key
-//! is
+//!   since flows that keep their rates at a link have at least its level there. Only when that bound is the least key is
 //!   the link **expanded**: its flows are visited, and its level is exact from then on.
 //! - A link of the region that was picked in the last filling is checked at the key of that pick. If its level is the
 //!   same again, its flows keep their rates and its open flows get that level, without a visit to the others. Otherwise
 //!   its flows become open.
 //! - A flow of an expanded link that is not open waits at the border with its key. When the filling passes that key,
-//! the
-//!   flow keeps its rate, or becomes open if its bottleneck is expanded too and has not been picked at that key. If one
-//!   of its links is picked earlier, it gets its rate there.
+//!   the flow keeps its rate, or becomes open if its bottleneck is expanded too and has not been picked at that key. If
+//!   one of its links is picked earlier, it gets its rate there.
 //! - A link that was not picked in the last filling and has ample room is left out. If too little room is left at the
 //!   end, the repair is repeated with that link in the region.
 //!
