@@ -126,6 +126,7 @@ fn every_rule_fails_on_a_mutant() {
             ..runs.clone()
         }
     };
+    let observed = |name: &str, value: Value| Runs { observed: with(&runs.observed, name, value), ..runs.clone() };
     let bound = runs.bound.unwrap();
     let mutants: Vec<(&str, Runs)> = vec![
         ("ends properly", Runs { base: Given { code: Some(101), ..runs.base.clone() }, ..runs.clone() }),
@@ -134,6 +135,9 @@ fn every_rule_fails_on_a_mutant() {
         ("threads are equal", Runs { threads: other(&runs.base), ..runs.clone() }),
         ("flags and file are equal", Runs { file: other(&runs.file), ..runs.clone() }),
         ("observers change nothing", Runs { observed: other(&runs.observed), ..runs.clone() }),
+        // What an observer has counted is its own: it raises no bound, and fills no figure of others.
+        ("observers change nothing", observed("completion_bound_cycles", json!(1_u64 << 60))),
+        ("observers change nothing", observed("warnings", json!(["the fullest link carries more"]))),
         ("packets are conserved", all("packets_in_flight", json!(base["packets_in_flight"].as_u64().unwrap() + 1))),
         ("no verdict against the bound", Runs { load: Some(2.0 * bound), ..all("verdict", json!("carried")) }),
         ("no verdict against the bound", Runs { has_no_limit: true, ..all("verdict", json!("saturated")) }),

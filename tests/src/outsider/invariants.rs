@@ -16,6 +16,34 @@ const OTHERS: [&str; 8] = [
     "cpu_nanoseconds_per_packet_hop",
 ];
 
+/// Figures that observers fill, and nothing else does.
+const OF_OBSERVERS: [&str; 24] = [
+    "collectives[].fullest_link",
+    "collectives[].fullest_link_load",
+    "flows",
+    "latency_histogram",
+    "link_load_max_phits_per_cycle",
+    "link_load_mean_phits_per_cycle",
+    "link_packets",
+    "message_classes",
+    "message_completion_max_cycles",
+    "message_completion_mean_cycles",
+    "message_completion_p50_cycles",
+    "message_completion_p90_cycles",
+    "message_completion_p95_cycles",
+    "message_completion_p99_cycles",
+    "message_completion_p999_cycles",
+    "message_deciles",
+    "message_slowdown_max",
+    "message_slowdown_mean",
+    "message_slowdown_p50",
+    "message_slowdown_p95",
+    "message_slowdown_p99",
+    "message_slowdown_p999",
+    "messages_unfinished",
+    "per_node",
+];
+
 /// Share by which a mean of numbers of at least 1 may be less, by rounding.
 const SLACK: f64 = 1e-12;
 
@@ -64,13 +92,13 @@ pub fn broken(runs: &Runs) -> Vec<Broken> {
         add("ends properly", Some("its output is no JSON".to_owned()));
         return broken;
     };
-    let same = |other: &Given| difference(&runs.base, &base, other, false);
+    let same = |other: &Given| difference(&runs.base, &base, other, &[]);
     add("repeats", same(&runs.again));
     // Models with one engine, or one thread, refuse the setting.
     add("engines are equal", if runs.reference.code == Some(2) { None } else { same(&runs.reference) });
     add("threads are equal", if runs.threads.code == Some(2) { None } else { same(&runs.threads) });
     add("flags and file are equal", same(&runs.file));
-    add("observers change nothing", difference(&runs.base, &base, &runs.observed, true));
+    add("observers change nothing", difference(&runs.base, &base, &runs.observed, &OF_OBSERVERS));
     add("packets are conserved", not_conserved(&base));
     add("no verdict against the bound", against_bound(runs, &base));
     add("accepted is at most generated", more_than_generated(runs, &base));
@@ -82,8 +110,9 @@ pub fn broken(runs: &Runs) -> Vec<Broken> {
     broken
 }
 
-/// The first difference between two runs; `more` if the second may have figures that the first lacks.
-fn difference(one: &Given, base: &Map<String, Value>, other: &Given, more: bool) -> Option<String> {
+/// The first difference between two runs. The second one may have the figures `filled`, by path, which the first one
+/// lacks.
+fn difference(one: &Given, base: &Map<String, Value>, other: &Given, filled: &[&str]) -> Option<String> {
     if other.is_stopped {
         return None;
     }
@@ -93,31 +122,27 @@ fn difference(one: &Given, base: &Map<String, Value>, other: &Given, more: bool)
     let Some(figures) = other.figures() else { return Some("its output is no JSON".to_owned()) };
     let names = base.keys().chain(figures.keys());
     let null = Value::Null;
-    for name in names.filter(|name| !OTHERS.contains(&name.as_str())) {
-        let (a, b) = (base.get(name).unwrap_or(&null), figures.get(name).unwrap_or(&null));
-        let is_told = matches!(name.as_str(), "notes" | "warnings" | "warning_kinds" | "completion_bound_by");
-        let is_raised = name == "completion_bound_cycles" && a.as_u64() <= b.as_u64();
-        let may_differ = more && (is_told || is_raised || adds(a, b));
-        if a != b && !may_differ {
-            let short = |value: &Value| value.to_string().chars().take(120).collect::<String>();
-            return Some(format!("{name}: {}, then {}", short(a), short(b)));
-        }
-    }
-    None
+    names
+        .filter(|name| !OTHERS.contains(&name.as_str()))
+        .find_map(|name| differing(name, [base, &figures].map(|all| all.get(name).unwrap_or(&null)), filled))
 }
 
-/// True if a figure says what another says and more: an observer adds what it has counted, such as the bound of the
-/// fullest link.
-fn adds(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::Null, _) => true,
-        (Value::Object(one), Value::Object(other)) => {
-            one.iter().all(|(name, value)| adds(value, other.get(name).unwrap_or(&Value::Null)))
+/// Where two values differ first, with its path.
+fn differing(path: &str, values: [&Value; 2], filled: &[&str]) -> Option<String> {
+    let null = Value::Null;
+    match values {
+        [a, b] if a == b => None,
+        [Value::Null, _] if filled.contains(&path) => None,
+        [Value::Object(a), Value::Object(b)] => a.keys().chain(b.keys()).find_map(|name| {
+            differing(&format!("{path}.{name}"), [a, b].map(|all| all.get(name).unwrap_or(&null)), filled)
+        }),
+        [Value::Array(a), Value::Array(b)] if a.len() == b.len() => {
+            a.iter().zip(b).find_map(|(a, b)| differing(&format!("{path}[]"), [a, b], filled))
         }
-        (Value::Array(one), Value::Array(other)) => {
-            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| adds(one, other))
+        [a, b] => {
+            let short = |value: &Value| value.to_string().chars().take(120).collect::<String>();
+            Some(format!("{path}: {}, then {}", short(a), short(b)))
         }
-        _ => one == other,
     }
 }
 
