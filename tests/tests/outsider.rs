@@ -126,6 +126,12 @@ fn every_rule_fails_on_a_mutant() {
             ..runs.clone()
         }
     };
+    // Of a program of 100 cycles: bounds, and the one that is reported.
+    let program = |bounds: Value, reported: u64| {
+        let base = with(&runs.base, "completion_cycles", json!(100));
+        let base = with(&base, "completion_bound_cycles", json!(reported));
+        Runs { base: with(&base, "completion_bounds_cycles", bounds), ..runs.clone() }
+    };
     let observed = |name: &str, value: Value| Runs { observed: with(&runs.observed, name, value), ..runs.clone() };
     let bound = runs.bound.unwrap();
     let mutants: Vec<(&str, Runs)> = vec![
@@ -150,6 +156,11 @@ fn every_rule_fails_on_a_mutant() {
         (
             "latency is at least that without load",
             Runs { observed: with(&runs.observed, "message_slowdown_mean", json!(0.9)), ..runs.clone() },
+        ),
+        ("completion is at least its bounds", program(json!({"sequence": 101}), 101)),
+        (
+            "completion is at least its bounds",
+            program(json!({"sequence": 100, "links": 99, "critical_path": null}), 99),
         ),
         (
             "JSON and CSV are equal",

@@ -57,7 +57,7 @@ pub struct Broken {
 }
 
 /// The rules, by name.
-pub const RULES: [&str; 13] = [
+pub const RULES: [&str; 14] = [
     "ends properly",
     "repeats",
     "engines are equal",
@@ -69,6 +69,7 @@ pub const RULES: [&str; 13] = [
     "accepted is at most generated",
     "accepted is at most the bound",
     "latency is at least that without load",
+    "completion is at least its bounds",
     "JSON and CSV are equal",
     "rerun is equal",
 ];
@@ -104,6 +105,7 @@ pub fn broken(runs: &Runs) -> Vec<Broken> {
     add("accepted is at most generated", more_than_generated(runs, &base));
     add("accepted is at most the bound", more_than_bound(runs, &base));
     add("latency is at least that without load", too_early(runs, &base));
+    add("completion is at least its bounds", before_bound(&base));
     add("JSON and CSV are equal", unequal_csv(&base, &runs.csv));
     let is_rerun = runs.rerun.code == Some(0) || runs.rerun.is_stopped || runs.base.code == Some(3);
     add("rerun is equal", (!is_rerun).then(|| format!("{}{}", runs.rerun.in_short(), runs.rerun.out)));
@@ -211,6 +213,16 @@ fn too_early(runs: &Runs, figures: &Map<String, Value>) -> Option<String> {
     let is_routed = network.starts_with("vct") || network.starts_with("wormhole");
     let hops = number(figures, "hops_mean").filter(|_| is_routed)?;
     (latency < hops - 1e-6).then(|| format!("latency {latency} for {hops} hops"))
+}
+
+/// No bound is above the completion time, and the one that is reported is the greatest.
+fn before_bound(figures: &Map<String, Value>) -> Option<String> {
+    let completion = figures.get("completion_cycles")?.as_u64()?;
+    let bounds = figures.get("completion_bounds_cycles")?.as_object()?;
+    let greatest = bounds.values().filter_map(Value::as_u64).max();
+    let reported = figures.get("completion_bound_cycles").and_then(Value::as_u64);
+    (greatest > Some(completion) || reported != greatest)
+        .then(|| format!("{reported:?} is reported of {bounds:?}, and the completion is {completion}"))
 }
 
 /// Every figure of the table is the same number in CSV.
