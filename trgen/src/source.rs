@@ -71,6 +71,9 @@ pub enum WaitCause {
     Network,
     /// It waits for a message that the network has lost.
     Loss,
+    /// It waits for others to begin what it has begun, while it has no room to begin what is ready next: parties with room
+    /// for few operations that begin them in different orders can wait for each other in a circle.
+    Order,
 }
 
 /// A party that waits. [Displayed](std::fmt::Display) by its text.

@@ -183,13 +183,16 @@ pub fn execute_over(
         driver.driven.record();
     }
     // Where paths are chosen by a hash, a program may wait for one link: what links carry explains its time. Periods of
-    // a run that is observed are not skipped.
-    let explains = experiment.network.chooses_by_hash() && matches!(experiment.plan, RunPlan::ToEnd(_));
+    // a run that is observed are not skipped. What links carry for an observer is no part of the bounds, or they would
+    // depend on who observes.
+    let explains = experiment.network.chooses_by_hash()
+        && matches!(experiment.plan, RunPlan::ToEnd(_))
+        && driver.source().round().is_none();
     let counts_events = events || experiment.energy.is_some();
     if counts_events {
         network.count_events();
     }
-    if experiment.link_loads || counts_events || (explains && driver.source().round().is_none()) {
+    if experiment.link_loads || counts_events || explains {
         network.observe();
     }
     network.recorder_mut().keep(Keep { packets: log.is_some(), ..experiment.keep });
@@ -240,7 +243,8 @@ pub fn execute_over(
     let sent = sent.map(|task| task.sent_point_to_point + task.sent_collective).sum();
     let bounds = match outcome.completion {
         Some(completion) if outcome.complete => {
-            Bounds::of(experiment, &*driver.driven, completion.0, sent, &outcome.crossings, stop)?
+            let crossings = if explains { &outcome.crossings[..] } else { &[] };
+            Bounds::of(experiment, &*driver.driven, completion.0, sent, crossings, stop)?
         }
         _ => None,
     };

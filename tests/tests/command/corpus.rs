@@ -333,7 +333,7 @@ fn files_of_other_simulators_are_read() {
 }
 
 #[test]
-fn what_is_no_network_is_named() {
+fn l6_l9_what_is_no_network_is_named() {
     for (name, what) in [
         ("weighted.txt", "a list of edges with a weight as third number"),
         ("dup-rate.txt", "rate of an edge stands twice"),

@@ -290,7 +290,7 @@ fn lists_of_flows_are_read_in_both_forms() {
 }
 
 #[test]
-fn a_flow_completes_at_its_start_and_its_time() {
+fn l7_a_flow_completes_at_its_start_and_its_time() {
     let folder = tempfile::tempdir().unwrap();
     // The second begins when nothing of the first is on its way, not even an acknowledgement.
     let start = 100_000_000;

@@ -22,7 +22,7 @@ fn has(bytes: &[u8], word: &str) -> bool {
 }
 
 #[test]
-fn a_parcel_runs_elsewhere_as_another_user_and_names_no_folder_of_its_maker() {
+fn l9_a_parcel_runs_elsewhere_as_another_user_and_names_no_folder_of_its_maker() {
     let mine = tempfile::tempdir().unwrap();
     let home = mine.path().join("a-name-of-my-own");
     fs::create_dir_all(home.join("inputs-of-mine")).unwrap();
