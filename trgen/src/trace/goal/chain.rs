@@ -6,7 +6,9 @@
 //!
 //! # How the model departs from reality, and who could notice
 //! Graphs have a single tag space and no communicators: a receive with any tag also accepts messages of other
-//! communicators. Messages of collectives it leaves alone, except in files, which cannot say so.
+//! communicators. Messages of collectives it leaves alone. Files cannot say so: `trace-prep` writes none of such a graph.
+//!
+//! Decision: docs/decisions/0532-graphs-of-wildcards.md.
 
 use std::collections::HashMap;
 
@@ -143,6 +145,8 @@ mod tests {
             ],
         };
         let graph = graph(&program).expect("nothing waits for any of several");
+        // A file could not say so.
+        assert!(!graph.fits_files());
         let execution = ideal::execute(graph, HostParams::default(), 2500, &mut |_| true);
         assert!(execution.remains.is_nothing(), "{:?}", execution.remains);
     }
