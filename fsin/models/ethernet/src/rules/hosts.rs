@@ -36,10 +36,11 @@ enum Load {
     Acknowledgement { connection: u32, number: u64, is_marked: bool },
     /// The answer of a receiver with a connection for each message, and the stamps that it returns, or [`NONE`].
     Reply { flow: u32, stamps: u32, expected: u64, is_negative: bool, is_marked: bool },
-    /// A data frame of a connection that sprays: its number among the data and among all that is numbered; `more` has what
-    /// it asks for, and two bits: whether it was sent again, and whether it asks for an acknowledgement.
+    /// A data frame of a connection that sprays: its index among the data frames and its sequence number; `more` holds
+    /// the credit requested, and in the two lowest bits whether it was sent again and whether it requests an
+    /// acknowledgement.
     Piece { flow: u32, index: u32, number: u32, more: u64 },
-    /// What an end of such a connection says.
+    /// A control frame of such a connection.
     Words { flow: u32, words: u32 },
 }
 
@@ -120,7 +121,7 @@ pub(crate) struct Hosts {
     flows: Option<Box<Flows>>,
     /// Connections that spray, if the transport has these.
     spray: Option<Box<Spray>>,
-    /// Those that waited for what would never come.
+    /// Connections that waited for a frame that was lost for good.
     pub(crate) stuck: Vec<Stuck>,
     /// By frame under way: what switches have added to it, where these add stamps.
     stamps: Vec<Vec<Stamp>>,
@@ -260,7 +261,7 @@ impl Hosts {
         Injected::Accepted
     }
 
-    /// Takes over what connections that spray have left: hosts that may send, times to be woken, ends of connections.
+    /// Collects the results of connections that spray: hosts that may send, wake-ups, and connections that have ended.
     #[inline]
     fn take_of_spray(&mut self) {
         let Some(spray) = &mut self.spray else { return };
@@ -282,8 +283,8 @@ impl Hosts {
         }
     }
 
-    /// Where nothing happens any more: loses the messages of connections that wait for what will never come. Returns
-    /// whether there were any.
+    /// Gives up connections that still wait when no event is left, and counts their messages as lost. Returns whether
+    /// there were any.
     #[cold]
     pub(crate) fn abandon(&mut self, notices: &mut Notices) -> bool {
         let Some(spray) = &mut self.spray else { return false };
@@ -731,8 +732,8 @@ impl Hosts {
         self.ready.push(receiver);
     }
 
-    /// Handles a data frame, or what trimming has left of it, of a connection that sprays. `numbers` are that among the data
-    /// and that among all that is numbered.
+    /// Handles a data frame, whole or trimmed, of a connection that sprays. `numbers` are its index among the data
+    /// frames and its sequence number.
     fn piece(&mut self, flow: u32, numbers: [u32; 2], more: u64, frame: &Frame, now: u64, notices: &mut Notices) {
         let Some(spray) = &mut self.spray else { return };
         let [index, number] = numbers;
