@@ -70,7 +70,6 @@ fn a_million_changed_networks_keep_every_promise() {
 
 /// Mutations of digits: a number in a file must not cause allocations before it is known to be possible.
 #[test]
-#[ignore = "known: some readers make the names of a range before they compare sizes, some MB for a short text"]
 fn numbers_take_no_memory() {
     for sample in networks::ALL {
         let digits: Vec<usize> =

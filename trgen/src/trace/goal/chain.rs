@@ -6,8 +6,10 @@
 //!
 //! # How the model departs from reality, and who could notice
 //! Graphs have a single tag space and no communicators: a receive with any tag also accepts messages of other
-//! communicators. It does not match messages of collectives, except in files, whose format cannot express the
-//! difference.
+//! communicators. It does not match messages of collectives. The formats of files cannot express that difference, and
+//! `trace-prep` writes no such graph.
+//!
+//! Decision: docs/decisions/0532-graphs-of-wildcards.md.
 
 use std::collections::HashMap;
 
@@ -145,6 +147,8 @@ mod tests {
             ],
         };
         let graph = graph(&program).expect("nothing waits for any of several");
+        // A file could not say so.
+        assert!(!graph.fits_files());
         let execution = ideal::execute(graph, HostParams::default(), 2500, &mut |_| true);
         assert!(execution.remains.is_nothing(), "{:?}", execution.remains);
     }

@@ -231,6 +231,14 @@ impl Graph {
         self.collectives_from.unwrap_or(ANY)
     }
 
+    /// True if a file can hold the graph. None can where a receive with any tag must leave the messages of collectives:
+    /// executed from a file, it would take them, and what they were for would wait for ever.
+    #[must_use]
+    pub fn fits_files(&self) -> bool {
+        let takes_any = |node: &Node| node.kind == Kind::Recv && node.tag == ANY;
+        self.collectives_from.is_none() || !self.ranks.iter().flat_map(Rank::nodes).any(takes_any)
+    }
+
     /// The ranks of the graph.
     #[must_use]
     pub fn ranks(&self) -> &[Rank] {
