@@ -238,7 +238,7 @@ mod tests {
         let start = [(1_000, 11_000, 10_000, true), (12_000, 20_000, 9_000, false), (13_000, 20_000, 8_000, false)];
         let more = (14..34).map(|at| (1_000 * at, 50_000, 8_000, false));
         let found = windows("dctcp:reduction=at-once", &start.into_iter().chain(more).collect::<Vec<_>>());
-        // 10 000 (1 - 15/32) in whole segments; at the threshold as in slow start; then 6 acknowledgements, 7, and 7 of 8.
+        // Half of 10 000, since alpha is 1; at the threshold as in slow start; then 6 acknowledgements, 7, and 8.
         let expected = [[5_000; 2].as_slice(), &[6_000; 6], &[7_000; 7], &[8_000; 8]].concat();
         assert_eq!(found, expected);
     }
