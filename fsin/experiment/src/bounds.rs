@@ -27,7 +27,7 @@ use fsin_models::constant_delay::Passage;
 /// replaying the program again.
 const MOST_MESSAGES: u64 = 1 << 20;
 
-/// \[%\] Part of the completion time that a bound explains for good: no other reason is looked for.
+/// \[%\] A bound of this share of the completion time is a sufficient explanation: no further bound is computed.
 const ENOUGH: f64 = 90.0;
 
 /// A time below which the completion of a program cannot be.
@@ -40,7 +40,7 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// \[%\] Its part of a completion time.
+    /// \[%\] Its share of a completion time.
     fn share(&self, completion: u64) -> f64 {
         100.0 * self.cycles as f64 / completion.max(1) as f64
     }
@@ -335,7 +335,7 @@ fn sequence(experiment: &Experiment, stop: &AtomicBool) -> Result<Option<u64>, T
         let ways = leaving[from.index()].iter().filter(nearer).count().max(1) as f64 * rates.link;
         let sending = ways.min(rates.injection[from.index()]);
         let leaves = time(phits.saturating_sub(rates.queued_phits).into(), sending);
-        // In continuous time what a hop takes is a delay of the model, which may be none.
+        // In continuous time the delay of a hop is a setting of the model, which may be 0.
         let hops = if is_continuous { 0 } else { far.into() };
         Passage { leaves, arrives: time(phits.into(), sending.min(rates.ejection[to.index()])) + hops }
     };

@@ -103,13 +103,13 @@ pub struct Finished {
     pub messages: Option<Vec<MessageTime>>,
     /// The collectives of the application, where it has some that are known as such.
     pub collectives: Vec<CollectiveRecord>,
-    /// What confines each of them.
+    /// The bounds of each of them.
     pub confines: Vec<Confines>,
     /// What each rank did over time, if that was asked for.
     pub timeline: Vec<Span>,
     /// Counts of events, of runs with a table of energies or that are asked for them.
     pub counts: Option<energy::Counts>,
-    /// What these events cost by the table.
+    /// The energy of these events by the table.
     pub energy: Option<energy::Estimate>,
 }
 
@@ -335,7 +335,7 @@ fn fail_if_unmatched(outcome: &mut Outcome, report: &ReplayReport) {
     }
 }
 
-/// What the links admit of stated demands, beside the factor that was given.
+/// A note on the largest factor of stated demands that the links admit, if a factor is given.
 fn greatest_scale(experiment: &Experiment) -> Option<Phrase> {
     let settings = experiment.settings();
     if !settings.is_set("scale") {

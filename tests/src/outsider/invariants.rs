@@ -106,8 +106,8 @@ fn difference(one: &Given, base: &Map<String, Value>, other: &Given, more: bool)
     None
 }
 
-/// True if a figure says what another says and more: an observer adds what it has counted, such as the bound of the
-/// fullest link.
+/// True if a figure contains all of another and more: an observer adds figures of its own, such as the bound of the
+/// most loaded link.
 fn adds(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Null, _) => true,

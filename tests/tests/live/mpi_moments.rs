@@ -128,7 +128,7 @@ fn processes_that_outlive_ranks_are_ended_and_named() {
         let (_, after) = errors.split_once("ranks had started the process ").unwrap_or_else(|| panic!("{errors}"));
         let (number, name) = after.split_once(' ').unwrap();
         assert!(name.starts_with("(sleep), which outlived them"), "{errors}");
-        // What has been ended may wait for its parent for a moment.
+        // An ended process remains until its parent has collected its status.
         let state = || std::fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
         let runs = || state().rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'));
         while runs() && begin.elapsed() < Duration::from_secs(120) {

@@ -1,5 +1,5 @@
-//! Energies of events from a table: so many picojoules for a bit on a link of a class, or a flit through a router, and
-//! what flows whether anything happens or not.
+//! Energies of events from a table: picojoules for each bit on a link of a class and each flit through a router, and
+//! static powers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -105,12 +105,12 @@ struct RouterCosts {
     buffer_write_pj: Option<Figure>,
     switch_pj: Option<Figure>,
     allocation_pj: Option<Figure>,
-    /// \[pJ/bit\] Of what passes.
+    /// \[pJ/bit\] For each bit that passes.
     pj_per_bit: Option<Figure>,
-    /// \[mW\] Of each router, and of each output port.
+    /// \[mW\] For each router, and for each output port.
     static_mw: Option<Figure>,
     static_mw_per_port: Option<Figure>,
-    /// \[mW/(Gb/s)\] Of the rates of all output ports.
+    /// \[mW/(Gb/s)\] By the rates of all output ports.
     static_mw_per_gbps: Option<Figure>,
     /// \[mm2\] Of each router.
     area_mm2: Option<Figure>,
@@ -120,7 +120,7 @@ struct RouterCosts {
 #[derive(Clone, PartialEq, Default, Deserialize, Debug)]
 #[serde(deny_unknown_fields, default)]
 struct LinkCosts {
-    /// \[pJ/bit\] Of what passes.
+    /// \[pJ/bit\] For each bit that passes.
     pj_per_bit: Option<Figure>,
     /// \[pJ/bit/mm\] The same for each mm.
     pj_per_bit_mm: Option<Figure>,
@@ -137,7 +137,7 @@ struct LinkCosts {
 #[derive(Clone, PartialEq, Default, Deserialize, Debug)]
 #[serde(deny_unknown_fields, default)]
 struct HostCosts {
-    /// \[pJ/bit\] Of what they send, and of what they receive.
+    /// \[pJ/bit\] For each bit that they send or receive.
     pj_per_bit: Option<Figure>,
     /// \[mW\] Of each host.
     static_mw: Option<Figure>,
@@ -147,7 +147,7 @@ struct HostCosts {
 #[derive(Clone, PartialEq, Default, Deserialize, Debug)]
 #[serde(deny_unknown_fields, default)]
 struct Table {
-    /// What it describes, and where its numbers come from.
+    /// The subject of the table, and the sources of its numbers.
     about: String,
     source: String,
     /// \[bits\] The flit of costs per flit; that of the run if absent.
@@ -216,7 +216,7 @@ fn or_nothing(figure: Option<Figure>) -> Range {
 }
 
 impl Table {
-    /// Refuses numbers that are no ranges, and lengths without a use or uses without a length.
+    /// Refuses malformed ranges, lengths that no cost uses, and costs by length without a length.
     fn check(&self) -> Result<(), SpecError> {
         let routers = self.router.iter().flat_map(|(class, of)| of.figures().map(|figure| ("router", class, figure)));
         let links = self.link.iter().flat_map(|(class, of)| of.figures().map(|figure| ("link", class, figure)));

@@ -41,7 +41,7 @@ use crate::{
 const WINDOW: &[Need] = &[Need::names("transport", &["window"])];
 /// Settings of transports with acknowledgements.
 const ACKNOWLEDGED: &[Need] = &[Need::names("transport", &["window", "roce", "uec", "ndp"])];
-/// Settings of acknowledgements of transports whose parameters do not say it.
+/// Settings of acknowledgements, for transports without parameters for them.
 const OF_ACKS: &[Need] = &[Need::names("transport", &["window", "roce"])];
 /// Settings of transports that spray frames over paths.
 const SPRAYING: &[Need] = &[Need::names("transport", &["uec", "ndp"])];
@@ -293,7 +293,7 @@ fn balancing(values: &dyn Values, transport: Transport) -> Result<entropy::Balan
     parsed.map_err(|refusal| refusal.within(phrase![["entropy"], ": "]).of("entropy"))
 }
 
-/// \[bytes\] The room of a port's queue, where it has a unit.
+/// \[bytes\] The room of a port's queue, if the value has a unit.
 fn room_in_bytes(values: &dyn Values) -> Result<Option<u64>, SpecError> {
     let word = values.word("port-queue");
     if !word.ends_with('B') {
@@ -306,7 +306,7 @@ fn room_in_bytes(values: &dyn Values) -> Result<Option<u64>, SpecError> {
     })
 }
 
-/// The queues of two levels, if ports have these: where they are set, or the transport has them.
+/// The queues of two levels: as they are set, or as the transport implies them; `None` for queues of one level.
 fn trim(values: &dyn Values, transport: Transport, frames: &Frames) -> Result<Option<Trim>, SpecError> {
     let in_bytes = room_in_bytes(values)?;
     let mode = match values.is_set("trim") {
@@ -385,8 +385,8 @@ fn frames(values: &dyn Values, transport: Transport) -> Result<Frames, SpecError
 }
 
 /// The order of frames that arrive at one instant. Where a setting tells of a data centre, hosts of equal rates are the
-/// rule, and their frames arrive at equal instants again and again. A congestion control in a file tells nothing where
-/// the transport has none.
+/// rule, and their frames arrive at equal instants again and again. A congestion control in a file has no effect if the
+/// transport has none.
 fn ties(values: &dyn Values, transport: Transport) -> Result<TieOrder, SpecError> {
     const TELL: &[&str] = &["classes", "ecn", "buffer", "trim", "mtu", "overhead", "min-frame", "gap"];
     if values.is_set("ties") {

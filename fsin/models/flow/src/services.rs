@@ -95,15 +95,15 @@ struct Target {
     change: u32,
 }
 
-/// In place of the number of a service.
+/// No service.
 const NONE: u32 = u32::MAX;
 
 /// The services of all links, and the ends that follow.
 #[derive(Debug)]
 pub(crate) struct Services {
     pace: Pace,
-    /// By link: the number of its service; [`NONE`] until a flow has its rate there. Most links of a large network are never
-    /// full.
+    /// By link: the index of its service; [`NONE`] until it is the bottleneck of a flow, which most links of a large
+    /// network never are.
     numbers: Vec<u32>,
     services: Vec<Service>,
     /// By slot.

@@ -34,7 +34,7 @@ pub(crate) struct Kept {
     file: NewFile,
     is_csv: bool,
     title: String,
-    /// The unit of time of the picture, in cycles, and what waits.
+    /// The unit of time of the picture, in cycles, and the name of the items that wait.
     unit: (&'static str, f64),
     packets: &'static str,
 }
@@ -43,7 +43,7 @@ impl Kept {
     /// Begins with the run, if the flag is given.
     ///
     /// # Errors
-    /// A network without ports, another observer, an ending that says nothing, a file that cannot be created.
+    /// A network without ports, another observer, an unknown extension, a file that cannot be created.
     pub(crate) fn begin(matches: &ArgMatches, experiment: &Experiment) -> Result<Option<Self>, Complaint> {
         let Some(path) = matches.get_one::<PathBuf>(FLAG) else { return Ok(None) };
         let named = format!("--{FLAG} {}", path.display());

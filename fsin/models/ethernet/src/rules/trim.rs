@@ -1,7 +1,7 @@
 //! Queues of two levels whose switches cut off the data of frames that find no room: the victim and its header.
 //!
-//! The lower level holds data, the upper one control frames and what is left of frames. Both count the frame that is being
-//! sent.
+//! The lower level holds data, the upper one control frames and trimmed frames. The length of a level includes the
+//! frame in transmission.
 //!
 //! Sources: Handley and others, NDP, SIGCOMM 2017, 3.1; Ultra Ethernet Specification 1.0, 4.1 (packet trimming).
 
@@ -42,13 +42,13 @@ pub struct Trim {
     /// Which frame is cut.
     pub mode: TrimMode,
     /// \[bytes\] Room of the lower level at a port of the rate of the fastest host; other ports have theirs in proportion.
-    /// `None`: what the round trip of the network holds.
+    /// `None`: the frames that are in flight in a round trip of the network.
     pub room: Option<u64>,
-    /// \[bytes\] What is left of a frame on the wire.
+    /// \[bytes\] Size of a trimmed frame on the wire.
     pub size: u32,
 }
 
-/// What a port is sending.
+/// The frame that a port is sending.
 #[derive(Clone, Copy, Default, Debug)]
 struct Serving {
     /// \[ps\] When its last bit leaves.
@@ -57,14 +57,14 @@ struct Serving {
     bytes: [u32; 2],
 }
 
-/// What becomes of a frame of data.
+/// Treatment of an arriving data frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Admission {
     /// It joins the lower level.
     Joins,
     /// It is cut.
     Cut,
-    /// It takes the place of the last one, which is cut.
+    /// It replaces the last frame of the level, which is cut.
     Replaces,
     /// It is dropped.
     Dropped,
@@ -74,7 +74,7 @@ pub(crate) enum Admission {
 #[derive(Clone, Debug)]
 pub(crate) struct Trimming {
     mode: TrimMode,
-    /// \[bytes\]
+    /// \[bytes\] Size of a trimmed frame.
     pub(crate) size: u16,
     /// \[bytes\] By port: room of the lower level.
     rooms: Vec<u64>,
@@ -97,7 +97,7 @@ impl Trimming {
         }
     }
 
-    /// \[bytes\] Of a level, the lower one first: what a port is sending.
+    /// \[bytes\] Size of the frame that a port is sending, if it is of a level (0: lower); otherwise 0.
     #[inline]
     pub(crate) fn sending(&self, port: usize, level: usize, now: u64) -> u64 {
         let of = &self.serving[port];
@@ -117,7 +117,7 @@ impl Trimming {
         self.serving[port] = Serving::default();
     }
 
-    /// What becomes of a frame of data of `bytes` bytes, with `low` bytes in the lower level; `key` is that of its draws.
+    /// Decides on a data frame of `bytes` bytes, with `low` bytes in the lower level; `key` is that of its draws.
     #[inline]
     pub(crate) fn admit(&self, port: usize, low: u64, bytes: u64, key: u64) -> Admission {
         if low + bytes <= self.rooms[port] {
@@ -163,7 +163,7 @@ impl Params {
     }
 }
 
-/// Rooms and marks of a network, where settings do not give them.
+/// Capacities and marking thresholds of queues of two levels, with defaults from the round trip.
 #[derive(Clone, Debug)]
 pub(crate) struct TwoLevels {
     /// \[b/s\] The rate of the fastest host, to which settings refer.
@@ -172,7 +172,7 @@ pub(crate) struct TwoLevels {
     pub(crate) room: u64,
     /// \[bytes\] By port: room of the lower level.
     pub(crate) rooms: Vec<u64>,
-    /// Marks, where none are set and the transport reads them.
+    /// Default thresholds, if the transport reads marks.
     pub(crate) marking: Option<Marking>,
 }
 

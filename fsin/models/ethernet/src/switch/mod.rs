@@ -18,7 +18,7 @@ use crate::rules::wiring::Wiring;
 /// \[bytes\] Largest buffer, and largest number of bytes of other settings.
 const MOST: u64 = 1 << 40;
 
-/// \[bytes\] What is left of a frame, at least.
+/// \[bytes\] Smallest size of a trimmed frame.
 const LEAST_LEFT: u32 = 30;
 
 /// What switches do beyond first in, first out. Without any of it, ports have one queue.
@@ -34,7 +34,7 @@ pub struct Switch {
     pub marking: Option<Marking>,
     /// When that is decided.
     pub mark_at: MarkAt,
-    /// Whether ports to hosts mark frames; `None`: unless the transport has credits of the receiver.
+    /// Whether ports to hosts mark frames; `None`: true unless the transport uses credits of the receiver.
     pub marks_at_hosts: Option<bool>,
     /// Queues of two levels, which cut off the data of frames; `None` for queues of one.
     pub trim: Option<Trim>,

@@ -676,7 +676,7 @@ impl<'a> Description<'a> {
         for link in links {
             let [one, other] = link.ends.map(|node| node as usize);
             let name = |node: usize| short(&self.nodes[node].name);
-            // Where the letter alone says so, a name is more likely that of a town.
+            // A kind that follows from the letter alone is a guess: the name may be that of a town.
             let is_guessed = |node: usize| self.nodes[node].own.or(self.nodes[node].usual).kind.is_none();
             let names = self.reading.format.names;
             if names == Names::Letter && [one, other].into_iter().all(|node| self.is_host(node) && is_guessed(node)) {

@@ -40,10 +40,11 @@ enum Load {
     Acknowledgement { connection: u32, number: u64, is_marked: bool },
     /// The answer of a receiver with a connection for each message, and the stamps that it returns, or [`NONE`].
     Reply { flow: u32, stamps: u32, expected: u64, is_negative: bool, is_marked: bool },
-    /// A data frame of a connection that sprays: its number among the data and among all that is numbered; `more` has what
-    /// it asks for, and two bits: whether it was sent again, and whether it asks for an acknowledgement.
+    /// A data frame of a connection that sprays: its index among the data frames and its sequence number; `more` holds
+    /// the credit requested, and in the two lowest bits whether it was sent again and whether it requests an
+    /// acknowledgement.
     Piece { flow: u32, index: u32, number: u32, more: u64 },
-    /// What an end of such a connection says.
+    /// A control frame of such a connection.
     Words { flow: u32, words: u32 },
 }
 
@@ -124,7 +125,7 @@ pub(crate) struct Hosts {
     flows: Option<Box<Flows>>,
     /// Connections that spray, if the transport has these.
     spray: Option<Box<Spray>>,
-    /// Those that waited for what would never come.
+    /// Connections that waited for a frame that was lost for good.
     pub(crate) stuck: Vec<Stuck>,
     /// By frame under way: what switches have added to it, where these add stamps.
     stamps: Vec<Vec<Stamp>>,

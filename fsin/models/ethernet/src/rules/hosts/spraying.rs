@@ -9,7 +9,7 @@ use crate::rules::frame::{CONTROL, Frame, Trimmed};
 use crate::rules::spray::{Item, Piece, Said, Stuck};
 
 impl Hosts {
-    /// Takes over what connections that spray have left: hosts that may send, times to be woken, ends of connections.
+    /// Collects the results of connections that spray: hosts that may send, wake-ups, and connections that have ended.
     #[inline]
     pub(super) fn take_of_spray(&mut self) {
         let Some(spray) = &mut self.spray else { return };
@@ -81,8 +81,8 @@ impl Hosts {
         Some((frame, key))
     }
 
-    /// Handles a data frame, or what trimming has left of it, of a connection that sprays. `numbers` are that among the data
-    /// and that among all that is numbered.
+    /// Handles a data frame, whole or trimmed, of a connection that sprays. `numbers` are its index among the data
+    /// frames and its sequence number.
     pub(super) fn piece(
         &mut self,
         flow: u32,
@@ -124,8 +124,8 @@ impl Hosts {
         }
     }
 
-    /// Where nothing happens any more: loses the messages of connections that wait for what will never come. Returns
-    /// whether there were any.
+    /// Gives up connections that still wait when no event is left, and counts their messages as lost. Returns whether
+    /// there were any.
     #[cold]
     pub(crate) fn abandon(&mut self, notices: &mut Notices) -> bool {
         let Some(spray) = &mut self.spray else { return false };

@@ -50,7 +50,7 @@ pub(super) enum Names {
 pub(super) enum Read {
     /// It is read.
     As(Reader),
-    /// It is known and not read: what to do instead, with settings in braces.
+    /// It is known and not read: the remedy, with settings in braces.
     Not(&'static str),
 }
 

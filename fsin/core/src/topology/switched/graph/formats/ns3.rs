@@ -55,7 +55,7 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
         let what = format!("{nodes} nodes, of which {switches} are switches");
         return Err(refusal(places, at, ErrorKind::TooLarge, what, "use fewer nodes, and no more switches than nodes"));
     }
-    // No memory is taken for nodes that a number alone has. Nodes without links are left out with part=largest.
+    // Bounds the memory by the length of the file. Nodes without links are left out with part=largest.
     let most = if of.options.largest { links.saturating_add(1).max(text.len()) } else { links.saturating_add(1) };
     if nodes > most {
         let what = format!("{nodes} nodes do not hang together by {links} links");

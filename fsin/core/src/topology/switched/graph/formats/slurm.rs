@@ -54,7 +54,7 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
         goes_on = ends;
     }
     let mut is_switch: HashMap<String, bool> = HashMap::new();
-    // What stands below a switch: name, whether it is a switch, and where that is written.
+    // Children of a switch: name, whether it is a switch, and its place in the text.
     type Below = Vec<(String, bool, usize)>;
     let mut switches: Vec<(Word<'a>, Below)> = Vec::new();
     for line in lines.iter().filter(|line| !line.is_empty()) {
