@@ -209,7 +209,7 @@ impl Expected {
         all
     }
 
-    /// What the notes of a run say of a list of flows otherwise than the facts.
+    /// Differences between the notes of a run on a list of flows and the facts.
     #[must_use]
     pub fn flow_differences(&self, notes: &str) -> Vec<String> {
         let plural = if self.flows == "1" { "" } else { "s" };
@@ -275,7 +275,7 @@ fn says(message: &str, word: &str) -> bool {
     !letters.is_empty() && message.to_lowercase().contains(&letters.to_lowercase())
 }
 
-/// Differences of several facts; one that is absent differs.
+/// Differences between several facts; an absent fact is a difference.
 fn differences(found: &Value, facts: &[(&str, &str)]) -> Vec<String> {
     facts.iter().filter_map(|(name, expected)| difference(name, &found[name], expected)).collect()
 }

@@ -126,6 +126,13 @@ fn every_rule_fails_on_a_mutant() {
             ..runs.clone()
         }
     };
+    // Of a program of 100 cycles: bounds, and the one that is reported.
+    let program = |bounds: Value, reported: u64| {
+        let base = with(&runs.base, "completion_cycles", json!(100));
+        let base = with(&base, "completion_bound_cycles", json!(reported));
+        Runs { base: with(&base, "completion_bounds_cycles", bounds), ..runs.clone() }
+    };
+    let observed = |name: &str, value: Value| Runs { observed: with(&runs.observed, name, value), ..runs.clone() };
     let bound = runs.bound.unwrap();
     let mutants: Vec<(&str, Runs)> = vec![
         ("ends properly", Runs { base: Given { code: Some(101), ..runs.base.clone() }, ..runs.clone() }),
@@ -134,6 +141,9 @@ fn every_rule_fails_on_a_mutant() {
         ("threads are equal", Runs { threads: other(&runs.base), ..runs.clone() }),
         ("flags and file are equal", Runs { file: other(&runs.file), ..runs.clone() }),
         ("observers change nothing", Runs { observed: other(&runs.observed), ..runs.clone() }),
+        // What an observer has counted is its own: it raises no bound, and fills no figure of others.
+        ("observers change nothing", observed("completion_bound_cycles", json!(1_u64 << 60))),
+        ("observers change nothing", observed("warnings", json!(["the fullest link carries more"]))),
         ("packets are conserved", all("packets_in_flight", json!(base["packets_in_flight"].as_u64().unwrap() + 1))),
         ("no verdict against the bound", Runs { load: Some(2.0 * bound), ..all("verdict", json!("carried")) }),
         ("no verdict against the bound", Runs { has_no_limit: true, ..all("verdict", json!("saturated")) }),
@@ -146,6 +156,11 @@ fn every_rule_fails_on_a_mutant() {
         (
             "latency is at least that without load",
             Runs { observed: with(&runs.observed, "message_slowdown_mean", json!(0.9)), ..runs.clone() },
+        ),
+        ("completion is at least its bounds", program(json!({"sequence": 101}), 101)),
+        (
+            "completion is at least its bounds",
+            program(json!({"sequence": 100, "links": 99, "critical_path": null}), 99),
         ),
         (
             "JSON and CSV are equal",

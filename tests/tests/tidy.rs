@@ -128,8 +128,8 @@ const WITHOUT_CYCLES: &[(&str, &str)] = &[
     ("adapters/qemu/plugin", ""),
     ("fsin", ""),
     ("fsin/models", ""),
-    // Below its rules alone. Known, and to be mended: `Params` holds the rows of congestion controls, transports and
-    // switches, whose checks take `Params`, so that cc, params, switch, transport and rules name each other.
+    // Only below its rules. A known flaw: `Params` holds the rows of congestion controls, transports and switches,
+    // whose checks take `Params`, so that cc, params, switch, transport and rules depend on each other.
     ("fsin/models/ethernet", "fast"),
     ("fsin/models/flow", ""),
     ("fsin/models/myrinet", ""),

@@ -19,8 +19,8 @@ pub struct NodeNames {
 /// Dimensions and sizes of a grid of nodes. Node i has coordinates x = i mod X, y = (i / X) mod Y, ...
 ///
 /// Patterns such as tornado and placements such as `row` are defined on coordinates, the placement `shuffle` on the
-/// leaf switches of trees. Nodes have the names of a file, where the network is one. Traffic knows nothing else of a topology
-/// (wrap-around, directions, links).
+/// leaf switches of trees. Nodes of a network that is read from a file have the names of that file. Traffic depends on
+/// nothing else of a topology (wrap-around, directions, links).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Geometry {
     /// Sizes, dimension 0 first.
@@ -29,7 +29,7 @@ pub struct Geometry {
     leaf: u32,
     /// Number of consecutive nodes that a network of their own joins; 1 if there are no such groups.
     group: u32,
-    /// Names of nodes, where the network has some.
+    /// Names of nodes, if the network has names.
     names: Option<Arc<NodeNames>>,
 }
 
@@ -74,11 +74,11 @@ impl Geometry {
         number.map(NodeId).or_else(named).ok_or_else(|| self.unknown(word))
     }
 
-    /// The node of a word in a list that was written for the file of the network: a number is that of the file where it
-    /// numbers its nodes, and a name goes before the number of an endpoint.
+    /// The node of a word in a list that was written for the file of the network. If the file numbers its nodes, a
+    /// number is one of these; otherwise a name takes precedence over the number of an endpoint.
     ///
     /// # Errors
-    /// The word, and why it is none.
+    /// The word, and the reason why it is not a node.
     pub fn find_listed(&self, word: &str) -> Result<NodeId, String> {
         let number = word.parse::<u32>().ok();
         let names = self.names.as_deref();
@@ -100,7 +100,7 @@ impl Geometry {
         all.map(|(name, &node)| (node, name.as_str())).collect()
     }
 
-    /// Why a word is no node.
+    /// The error message for a word that is not a node.
     fn unknown(&self, word: &str) -> String {
         let what: String = word.chars().take(40).collect();
         let most = self.nodes() - 1;
@@ -179,7 +179,7 @@ mod tests {
         assert!(plain.find("3").is_err() && plain.find("Ulm").is_err());
         let endpoints = [("Ulm".to_owned(), NodeId(1)), ("2".to_owned(), NodeId(0))].into();
         let named = plain.clone().with_names(NodeNames { endpoints, numbers: None });
-        // A pattern counts endpoints, a list knows the names of the file first.
+        // In a pattern a number is an endpoint; in a list a name takes precedence.
         assert_eq!((named.find("Ulm"), named.find("2")), (Ok(NodeId(1)), Ok(NodeId(2))));
         assert_eq!((named.find_listed("2"), named.find_listed("1")), (Ok(NodeId(0)), Ok(NodeId(1))));
         let counted = plain.with_names(NodeNames { numbers: Some(vec![None, Some(0)]), ..NodeNames::default() });

@@ -71,6 +71,9 @@ pub enum WaitCause {
     Network,
     /// It waits for a message that the network has lost.
     Loss,
+    /// It waits for others to begin what it has begun, while it has no room to begin what is ready next: parties with room
+    /// for few operations that begin them in different orders can wait for each other in a circle.
+    Order,
 }
 
 /// A party that waits. [Displayed](std::fmt::Display) by its text.
@@ -371,7 +374,7 @@ pub struct Outbox {
     refused: Vec<VecDeque<Message>>,
     /// Nodes with refused messages, in order of their first refusal.
     waiting: Vec<u32>,
-    /// By node: true if a message of it has been [sent](Self::sent) since it was refused one.
+    /// By node: true if one of its messages has been [sent](Self::sent) since its last offers.
     has_sent: Vec<bool>,
     /// True if there may be such a node.
     any_has_sent: bool,
@@ -451,7 +454,7 @@ impl Outbox {
         self.offer_some(false, take);
     }
 
-    /// Offers the messages of `all` nodes, or those of nodes that have sent one, and all new ones.
+    /// Offers all new messages, and the refused ones of all nodes (`all`) or of nodes that have sent a message since.
     fn offer_some(&mut self, all: bool, mut take: impl FnMut(Message) -> bool) {
         let Self { nodes, fresh, refused, waiting, has_sent, any_has_sent } = self;
         if all || *any_has_sent {

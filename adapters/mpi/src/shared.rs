@@ -6,8 +6,8 @@
 //!
 //! - A few slots, which all ranks map, for data that fit one. A receiver marks a slot as free again; its pages stay, so that
 //!   neither system calls nor new pages are needed.
-//! - Ever higher places behind them. The receiver returns the pages to the system: memory is taken by what is on its way
-//!   alone. No place is used twice, until the part is used up.
+//! - Ever higher places behind them. The receiver returns the pages to the system, so that only data under way take
+//!   memory. No place is used twice, until the part is used up.
 //!
 //! Decisions: docs/decisions/0360-shared-payload.md, docs/decisions/0510-slots.md.
 
@@ -77,7 +77,7 @@ impl Lot {
     /// Maps the slots of a rank; `None` if the system cannot.
     fn map(file: &File, rank: u64) -> Option<Self> {
         let begin = (rank + 1) * PART;
-        // The file must reach to their end, and ranks that open it at the same time must not cut it.
+        // The file must extend to their end; unlike `ftruncate`, this cannot shorten it if ranks open it concurrently.
         // SAFETY: a function of the C library.
         if unsafe { fallocate(file.as_raw_fd(), 0, (begin + LOT - 1) as c_long, 1) } != 0 {
             return None;
@@ -87,7 +87,7 @@ impl Lot {
 
     /// Whether a slot is in use: 1 or 0.
     fn state(&self, slot: u64) -> &AtomicU64 {
-        // SAFETY: the first page is mapped for ever and aligned, and all processes change these numbers by atomic
+        // SAFETY: the first page stays mapped and is aligned, and all processes change these numbers by atomic
         // operations only.
         unsafe { &*self.at.add(8 * slot as usize).cast::<AtomicU64>() }
     }
@@ -99,7 +99,7 @@ impl Lot {
     }
 }
 
-/// Maps a part of the file for reading and writing, for ever; `None` if the system cannot.
+/// Maps a part of the file for reading and writing until the process ends; `None` if the system cannot.
 fn map(file: &File, offset: u64, length: u64) -> Option<*mut u8> {
     /// `PROT_READ | PROT_WRITE`, and `MAP_SHARED`.
     const BOTH: c_int = 3;
@@ -121,12 +121,12 @@ pub(crate) struct Shared {
     used: u64,
     /// The slots of this rank; `None` if they could not be mapped.
     own: Option<Lot>,
-    /// By rank: the slots of others, once something has come through one.
+    /// By rank: the slots of others, mapped when data first arrive through one.
     others: Vec<Option<Lot>>,
 }
 
-// SAFETY: mappings belong to the process, and what lies in them is changed by atomic operations, or by the one rank whose turn
-// it is.
+// SAFETY: mappings belong to the process, and their content is changed by atomic operations, or only by the rank that
+// owns the slot at that time.
 unsafe impl Send for Shared {}
 
 unsafe extern "C" {
@@ -168,7 +168,7 @@ impl Shared {
             && let Some(slot) = (0..SLOTS).find(|&slot| lot.state(slot).load(Ordering::Acquire) == 0)
         {
             lot.state(slot).store(1, Ordering::Relaxed);
-            // SAFETY: the slot is free, so that nobody reads it, and this rank alone writes it.
+            // SAFETY: the slot is free, so no rank reads it, and only this rank writes it.
             unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), lot.bytes(slot), data.len()) };
             return Ok(Place { offset: self.begin + PAGE + slot * SLOT, length });
         }
@@ -199,7 +199,7 @@ impl Shared {
         } else {
             let read = self.file.read_exact_at(to, place.offset);
             let room = place.length.next_multiple_of(PAGE);
-            // SAFETY: a function of the C library. Without an effect of it the memory is given back at the end of the run.
+            // SAFETY: a function of the C library. If it fails, the memory is returned at the end of the run.
             unsafe { fallocate(self.file.as_raw_fd(), HOLE, place.offset as c_long, room as c_long) };
             read
         };

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import fsin
 from common import ROOT, command, reproducible, skipped
@@ -77,6 +78,16 @@ class Programs(unittest.TestCase):
         self.assertEqual((trace.tasks, trace.pairs), (16, 96))
         with self.assertRaises(fsin.Error):
             fsin.trace("absent.trc")
+
+    def test_true_and_false_reach_the_command(self) -> None:
+        with mock.patch("fsin._programs.executed", side_effect=fsin.Error("not run", None, None)) as ran:
+            with self.assertRaises(fsin.Error):
+                fsin.mpirun("./app", ranks=2, spanning_tree=False, ecmp=True, link_loads=True, message_stats=False)
+            words = ran.call_args.args[0]
+            with self.assertRaisesRegex(fsin.Error, "link_loads"):
+                fsin.mpirun("./app", ranks=2, link_loads="some")
+        self.assertEqual(words[3:8], ["--spanning-tree", "false", "--ecmp", "true", "--link-loads"])
+        self.assertNotIn("--message-stats", words)
 
     def test_a_program_runs_over_the_network(self) -> None:
         compiler = shutil.which("mpicc.mpich")

@@ -38,7 +38,7 @@ class Sweeps(unittest.TestCase):
             self.assertIn("latency", [one.kind for one in pictures])
             self.assertEqual(pictures["latency"].data, Path(f"{folder}/r/plots/latency.csv").read_text(encoding="utf-8"))
 
-    def test_pictures_can_be_chosen_and_are_shown(self) -> None:
+    def test_l9_pictures_can_be_chosen_and_are_shown(self) -> None:
         swept = fsin.sweep(load="0.1..0.3/3", vcs=[2, 3], **KEYS)
         pictures = fsin.plot(swept, only={"vcs": 3, "load": "0.1..0.2"}, title="One curve", xmax=0.5)
         ElementTree.fromstring(pictures["latency"].svg)

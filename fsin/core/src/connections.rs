@@ -87,7 +87,7 @@ impl FromStr for Connections {
 /// Source, destination and class; the source where all its messages share a line.
 type LineName = (u64, u32);
 
-/// In place of the handle of a message.
+/// No message.
 const NONE: u32 = u32::MAX;
 
 /// Messages of which only so many are in the network.

@@ -128,7 +128,7 @@ pub struct PortFigures {
     pub queue_max: u64,
     /// Share of the time in which the link was occupied.
     pub utilisation: f64,
-    /// \[bits\] That have come through the link, with headers; `None` where they are not known.
+    /// \[bits\] Bits carried by the link, headers included; `None` if they are not known.
     pub bits: Option<f64>,
     /// \[b/s\] Rate of the link; `None` where it is not known.
     pub rate: Option<f64>,
@@ -190,7 +190,7 @@ pub struct QueueFigures {
     pub pause_frames: u64,
 }
 
-/// What is at the other end of a port of a router.
+/// Device at the other end of a port of a router.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EventEnd {
     /// Nothing: the border of a mesh.
@@ -206,14 +206,14 @@ pub enum EventEnd {
 pub struct EventPort {
     /// Number of the port at its router.
     pub port: u8,
-    /// What is at the other end.
+    /// Device at the other end.
     pub end: EventEnd,
-    /// \[cycles\] Delay of the link, 1 or more; of a port with nothing, that of its neighbours.
+    /// \[cycles\] Delay of the link, 1 or more; of a port without a link, that of its neighbours.
     pub delay: u32,
 }
 
-/// The flits that have gone through a router since counting began, or since measuring began if that was later. The
-/// flits of a packet count when its head passes.
+/// The flits that have passed a router since counting began, or since measuring began if that was later. All flits of a
+/// packet are counted when its head passes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RouterEvents {
     /// The router.
@@ -267,7 +267,7 @@ pub trait Figures {
         None
     }
 
-    /// What readers of the results should know of this run, beside the warnings of every run.
+    /// Remarks of the model about this run for readers of the results, beside the warnings of every run.
     fn remarks(&self) -> Vec<Phrase> {
         Vec::new()
     }
@@ -307,8 +307,8 @@ pub trait Network: Send {
     /// Offers a message to its source's interface, at the clock.
     fn inject(&mut self, message: Message) -> Injected;
 
-    /// True if a message that was [refused](Injected::Refused) is refused again, whatever happens, until a message of
-    /// its node has been sent. Otherwise it is offered in every cycle. Never changes.
+    /// True if a [refused](Injected::Refused) message would always be refused again until a message of its node has
+    /// been sent, so that it need not be offered before. False: it is offered in every cycle. Constant during a run.
     fn refuses_until_sent(&self) -> bool {
         false
     }

@@ -3,7 +3,7 @@
 //! Every bound counts whole packets, as the network does, and assumes minimal routes and evenly spread load. The rates are
 //! those of the settings in force: links, injectors, ports of consumption.
 //!
-//! Decision: docs/decisions/0341-bounds-of-links.md.
+//! Decisions: docs/decisions/0341-bounds-of-links.md, docs/decisions/0535-observers-and-bounds.md.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -27,7 +27,7 @@ use fsin_models::constant_delay::Passage;
 /// replaying the program again.
 const MOST_MESSAGES: u64 = 1 << 20;
 
-/// \[%\] Part of the completion time that a bound explains for good: no other reason is looked for.
+/// \[%\] A bound of this share of the completion time is a sufficient explanation: the rest is not mentioned.
 const ENOUGH: f64 = 90.0;
 
 /// A time below which the completion of a program cannot be.
@@ -40,7 +40,7 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// \[%\] Its part of a completion time.
+    /// \[%\] Its share of a completion time.
     fn share(&self, completion: u64) -> f64 {
         100.0 * self.cycles as f64 / completion.max(1) as f64
     }
@@ -62,13 +62,13 @@ pub struct Bounds {
     pub bisection: Option<Bound>,
     /// Time in which all links carry all phits over their minimal routes, evenly spread.
     pub links: Option<Bound>,
-    /// Time in which the link that carried most of all carried that: of runs whose links are counted.
+    /// Time in which the link that carried most of all carried that: of networks that choose paths by a hash.
     pub fullest_link: Option<Bound>,
     /// Completion time over a zero-latency network: computation and dependencies.
     pub critical_path: Option<Bound>,
     /// Completion time over a network in which every message is alone: computation, dependencies, and the time that each
-    /// message takes to leave its node and to arrive. Computed where no other bound is nine tenths of the completion
-    /// time: it takes as long as replaying the program again.
+    /// message takes to leave its node and to arrive. Not computed where another bound is the whole completion time,
+    /// which none exceeds: it may take as long as replaying the program again.
     pub sequence: Option<Bound>,
     /// Computing of the rank that computes longest; of programs that run live, whose critical path is not known.
     pub computing: Option<Bound>,
@@ -116,7 +116,7 @@ impl Bounds {
     }
 
     /// The bounds of a program that was complete at `completion` \[cycles\] and sent `messages` messages. `crossings`
-    /// is the number of packets by router and port, where it is counted.
+    /// is the number of packets by router and port, of runs that count it by themselves.
     pub(super) fn of(
         experiment: &Experiment,
         driven: &dyn Driven,
@@ -133,7 +133,7 @@ impl Bounds {
                 let reason = "the program takes that long over a network that delivers at once".into();
                 Bound { cycles, reason }
             });
-            if bounds.binding().is_none_or(|(_, bound)| bound.share(completion) < ENOUGH) {
+            if bounds.binding().is_none_or(|(_, bound)| bound.cycles < completion) {
                 bounds.sequence = sequence(experiment, stop)?.map(|cycles| {
                     let reason =
                         "its messages follow one another: the program takes that long if each of them is alone in the \
@@ -335,7 +335,7 @@ fn sequence(experiment: &Experiment, stop: &AtomicBool) -> Result<Option<u64>, T
         let ways = leaving[from.index()].iter().filter(nearer).count().max(1) as f64 * rates.link;
         let sending = ways.min(rates.injection[from.index()]);
         let leaves = time(phits.saturating_sub(rates.queued_phits).into(), sending);
-        // In continuous time what a hop takes is a delay of the model, which may be none.
+        // In continuous time the delay of a hop is a setting of the model, which may be 0.
         let hops = if is_continuous { 0 } else { far.into() };
         Passage { leaves, arrives: time(phits.into(), sending.min(rates.ejection[to.index()])) + hops }
     };

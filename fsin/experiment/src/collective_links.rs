@@ -1,9 +1,9 @@
-//! What confines the collectives of a run: the rates of their nodes, and the links between these.
+//! Bounds of the collectives of a run: the rates of their nodes, and the load of the links between these.
 //!
 //! # How the model departs from reality, and who could notice
-//! Packets of links are those of the whole run: a link that a collective shares with others, at other times, is as full
-//! as all of them have made it. Links between the nodes of a group are those on shortest paths of links that carried
-//! anything, so a link beside a dead one counts, and a dead one does not.
+//! Loads of links are those of the whole run, so a link that several collectives use at different times has the load of
+//! all of them. Links between the nodes of a group are those on shortest paths over links that carried packets, so a
+//! detour around a dead link counts, and the dead link does not.
 //!
 //! Decision: docs/decisions/0502-what-bounds-collectives.md.
 
@@ -20,18 +20,18 @@ use fsin_core::topology::{Capacities, Port, Topology, node_name};
 /// whole network count.
 const MOST_STEPS: usize = 1 << 24;
 
-/// What confines a collective.
+/// Bounds of a collective.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Confines {
     /// \[bytes/ns\] Mean rate at which the nodes of its ranks send; `None` where ranks share a node, and where it is
     /// not known.
     pub rate: Option<f64>,
-    /// The fullest link on paths between its nodes, by name, with the share of the run in which it carried something;
-    /// `None` where links were not counted.
+    /// The link with the highest load on paths between its nodes: its name, and the share of the run in which it
+    /// carried packets; `None` if links were not counted.
     pub fullest: Option<(String, f64)>,
 }
 
-/// A directed link that carried something.
+/// A directed link that carried packets.
 struct Link {
     from: usize,
     to: usize,
@@ -39,7 +39,7 @@ struct Link {
     load: f64,
 }
 
-/// What confines each of these collectives. `places` has the node of each rank, `crossings` the packets by router and
+/// The bounds of each of these collectives. `places` has the node of each rank, `crossings` the packets by router and
 /// port, which may be empty, of a run of `cycles`.
 pub(super) fn confines(
     experiment: &Experiment,
@@ -73,7 +73,7 @@ pub(super) fn confines(
     records.iter().map(&mut of).collect()
 }
 
-/// The name of a router for readers, or what it is with its number.
+/// The name of a router for readers; without a name, its kind and number.
 fn named(topology: &dyn Topology, router: usize) -> String {
     let name = node_name(topology, NodeId::at(router));
     match name.parse::<usize>() {
@@ -92,7 +92,7 @@ fn rates(experiment: &Experiment, capacities: &Capacities) -> Option<Vec<f64>> {
     Some(rates.injection.iter().enumerate().map(of).collect())
 }
 
-/// The links that carried something.
+/// The links that carried packets.
 fn carrying(experiment: &Experiment, capacities: &Capacities, crossings: &[u64], cycles: u64) -> Vec<Link> {
     let Some(topology) = experiment.topology() else { return Vec::new() };
     let ports = topology.shape().ports();
@@ -111,8 +111,8 @@ fn carrying(experiment: &Experiment, capacities: &Capacities, crossings: &[u64],
     links
 }
 
-/// The fullest of the links on shortest paths between these nodes; the first of several. For many nodes, that of all
-/// links.
+/// The link with the highest load on shortest paths between these nodes; the first of several. For too many nodes
+/// ([`MOST_STEPS`]), that of the whole network.
 fn fullest_between<'a>(links: &'a [Link], routers: usize, nodes: &[usize]) -> Option<&'a Link> {
     let is_small = nodes.len().pow(2).saturating_mul(links.len()) <= MOST_STEPS;
     let (there, back) = match is_small {

@@ -84,8 +84,8 @@ pub(crate) fn message_times(experiment: &Experiment, details: &Details, stop: &A
     times
 }
 
-/// Of messages that are alike, the ideal time is at most the least that one of them took: what one alone takes depends on
-/// the path that is drawn for it, on errors that hit it, on what switches have learned and on where in a tick it begins.
+/// Limits the ideal time of similar messages to the least time that one of them took: the time of a message alone
+/// depends on its random path, on transmission errors, on learnt addresses, and on its phase within a tick.
 fn least_of_like(times: &mut [MessageTime]) {
     let mut least: HashMap<(NodeId, NodeId, u64, u8), u64> = HashMap::new();
     let like = |time: &MessageTime| {

@@ -103,13 +103,13 @@ pub struct Finished {
     pub messages: Option<Vec<MessageTime>>,
     /// The collectives of the application, where it has some that are known as such.
     pub collectives: Vec<CollectiveRecord>,
-    /// What confines each of them.
+    /// The bounds of each of them.
     pub confines: Vec<Confines>,
     /// What each rank did over time, if that was asked for.
     pub timeline: Vec<Span>,
     /// Counts of events, of runs with a table of energies or that are asked for them.
     pub counts: Option<energy::Counts>,
-    /// What these events cost by the table.
+    /// The energy of these events by the table.
     pub energy: Option<energy::Estimate>,
 }
 
@@ -183,13 +183,16 @@ pub fn execute_over(
         driver.driven.record();
     }
     // Where paths are chosen by a hash, a program may wait for one link: what links carry explains its time. Periods of
-    // a run that is observed are not skipped.
-    let explains = experiment.network.chooses_by_hash() && matches!(experiment.plan, RunPlan::ToEnd(_));
+    // a run that is observed are not skipped. What links carry for an observer is no part of the bounds, or they would
+    // depend on who observes.
+    let explains = experiment.network.chooses_by_hash()
+        && matches!(experiment.plan, RunPlan::ToEnd(_))
+        && driver.source().round().is_none();
     let counts_events = events || experiment.energy.is_some();
     if counts_events {
         network.count_events();
     }
-    if experiment.link_loads || counts_events || (explains && driver.source().round().is_none()) {
+    if experiment.link_loads || counts_events || explains {
         network.observe();
     }
     network.recorder_mut().keep(Keep { packets: log.is_some(), ..experiment.keep });
@@ -240,7 +243,8 @@ pub fn execute_over(
     let sent = sent.map(|task| task.sent_point_to_point + task.sent_collective).sum();
     let bounds = match outcome.completion {
         Some(completion) if outcome.complete => {
-            Bounds::of(experiment, &*driver.driven, completion.0, sent, &outcome.crossings, stop)?
+            let crossings = if explains { &outcome.crossings[..] } else { &[] };
+            Bounds::of(experiment, &*driver.driven, completion.0, sent, crossings, stop)?
         }
         _ => None,
     };
@@ -335,7 +339,7 @@ fn fail_if_unmatched(outcome: &mut Outcome, report: &ReplayReport) {
     }
 }
 
-/// What the links admit of stated demands, beside the factor that was given.
+/// A note on the largest factor of stated demands that the links admit, if a factor is given.
 fn greatest_scale(experiment: &Experiment) -> Option<Phrase> {
     let settings = experiment.settings();
     if !settings.is_set("scale") {

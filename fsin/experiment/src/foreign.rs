@@ -1,7 +1,8 @@
-//! Files of other tools that are given as experiments: configurations that are read, and what takes the others.
+//! Files of other tools that are given as experiments: configurations that are read, and the right command or setting
+//! for the others.
 //!
-//! The first command of a new user is `fsin run FILE`. A file is recognised by the readers themselves: what one of them
-//! reads is of its kind.
+//! A new user begins with `fsin run FILE`. The readers themselves recognise a file: if a reader accepts it, it is of
+//! that kind.
 
 use std::path::Path;
 
@@ -27,7 +28,7 @@ pub fn simulator_of(text: &str) -> Option<&'static str> {
     SIMULATORS.iter().find(|(_, is_config)| is_config(text)).map(|&(name, _)| name)
 }
 
-/// What a configuration in a folder means; `None` if the text is none.
+/// The meaning of a configuration in a folder; `None` if the text is not a configuration.
 ///
 /// # Errors
 /// Everything in it that cannot be taken, in the order of the text.
@@ -41,10 +42,10 @@ pub(super) fn meaning(text: &str, folder: &Path) -> Option<Result<Meaning, Vec<R
 /// \[bytes\] Longest text that readers are tried on.
 const MOST: usize = 1 << 26;
 
-/// Words of the original's configuration of which one is in each file of it.
+/// Keys of configurations of the original, of which every file has at least one.
 const ORIGINAL: &[&str] = &["topo", "tpattern", "plength", "rmode", "vc", "nsamples", "tracefile"];
 
-/// What takes a file that is no experiment; `None` if nothing is known that does.
+/// The remedy for a file of another kind; `None` if its kind is unknown.
 pub(super) fn taken_by(path: &Path, text: &str) -> Option<Phrase> {
     let shown = path.display();
     if is_original(text) {
@@ -81,7 +82,7 @@ pub(super) fn taken_by(path: &Path, text: &str) -> Option<Phrase> {
     }
 }
 
-/// True for the words of the original: `key=value` without spaces, one of them known.
+/// True for a configuration of the original: lines `key=value` without spaces, with one known key or more.
 fn is_original(text: &str) -> bool {
     let lines = text.lines().map(|line| line.split('#').next().unwrap_or("").trim()).filter(|line| !line.is_empty());
     let mut known = false;

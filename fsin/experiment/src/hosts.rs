@@ -37,8 +37,8 @@ enum Slot<'a> {
     Dependencies(&'a mut Dependencies),
     /// `ring` or `hierarchical`.
     Levels(&'a mut Option<bool>),
-    /// A number of engines, from 1 on.
-    Engines(&'a mut u32),
+    /// A number of operations at a time, from 1 on.
+    Room(&'a mut u32),
     /// A time with its unit \[ps\].
     Time(&'a mut u64),
 }
@@ -86,7 +86,7 @@ fn numbers(
                         _ => return None,
                     }
                 }
-                Slot::Engines(slot) => **slot = value.trim().parse().ok().filter(|&engines| engines > 0)?,
+                Slot::Room(slot) => **slot = value.trim().parse().ok().filter(|&room| room > 0)?,
                 Slot::Time(slot) => **slot = parse_span(value.trim())?,
             }
             Some(())
@@ -97,7 +97,7 @@ fn numbers(
                 [name],
                 (
                     ": `{part}` is not one of {} with its value: a whole number up to 2^40 (O and G: with up to {DECIMALS} \
-                     decimals; S: a size such as 64kB), streams true or false, deps all or data, engines from 1 on, least and group-delay a time, \
+                     decimals; S: a size such as 64kB), streams true or false, deps all or data, engines and communications from 1 on, least and group-delay a time, \
                      algorithm ring or hierarchical",
                     keys.join(", ")
                 )
@@ -109,7 +109,7 @@ fn numbers(
 }
 
 /// Keys of `hosts` that are of Chakra traces; the others are of GOAL graphs.
-const OF_CHAKRA: &[&str] = &["deps", "engines", "least", "group-delay", "algorithm"];
+const OF_CHAKRA: &[&str] = &["deps", "engines", "communications", "least", "group-delay", "algorithm"];
 
 /// The keys of `hosts` that are given.
 fn given(settings: &Settings) -> impl Iterator<Item = &str> {
@@ -145,7 +145,7 @@ pub(super) fn hosts(
     let mut overhead_per_byte = Decimal::whole(params.overhead_per_byte);
     if settings.is_set("hosts") {
         let HostParams { overhead, gap, rendezvous, streams, .. } = &mut params;
-        let RankParams { dependencies, engines, least, group_delay, .. } = &mut ranks;
+        let RankParams { dependencies, engines, communications, least, group_delay, .. } = &mut ranks;
         let values = &mut [
             ("o", Slot::Whole(overhead)),
             ("g", Slot::Whole(gap)),
@@ -153,7 +153,8 @@ pub(super) fn hosts(
             ("S", Slot::Size(rendezvous)),
             ("streams", Slot::Flag(streams)),
             ("deps", Slot::Dependencies(dependencies)),
-            ("engines", Slot::Engines(engines)),
+            ("engines", Slot::Room(engines)),
+            ("communications", Slot::Room(communications)),
             ("least", Slot::Time(least)),
             ("group-delay", Slot::Time(group_delay)),
             ("algorithm", Slot::Levels(&mut levels)),

@@ -1,4 +1,4 @@
-//! The traffic classes of a file of jobs, which networks ask for before the jobs are read.
+//! The traffic classes of a file of jobs, which networks need before the jobs are read.
 
 use std::path::Path;
 

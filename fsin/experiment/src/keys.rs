@@ -43,7 +43,7 @@ const KEYS: &[Key] = &[
     key_of(Traffic, "load", "X", Number, Some("0.3"), PHITS_PER_NODE_CYCLE, "offered load; other networks have a unit of their own (fsin explain ethernet)"),
     key_of(Traffic, "scale", "X", Number, None, "", "of the demands of the network's file, with {traffic} demands: a factor in place of {load}"),
     key_of(Traffic, "trace", "FILE", Path, None, "", "replay a trace instead: .trg, .trc, SimGrid TI, GOAL, Chakra, or an archive (.tar.xz) of one"),
-    key_of(Traffic, "hosts", "o=..,g=..,O=..,S=..,streams=..", Word, None, "", "hosts of a GOAL graph (ns, ns, ns/byte, bytes; streams=true: a calculation holds back its dependents until it ends), absent ones: o=1500,g=1000,O=0,S=65535,streams=false; or ranks of a Chakra trace: deps=all|data, engines=N computations at a time, least=TIME of one without duration, group-delay=TIME, algorithm=ring|hierarchical of collectives; absent ones: deps=all,engines=1,least=0ns,group-delay=0ns, and hierarchical where nodes of the network have several GPUs"),
+    key_of(Traffic, "hosts", "o=..,g=..,O=..,S=..,streams=..", Word, None, "", "hosts of a GOAL graph (ns, ns, ns/byte, bytes; streams=true: a calculation holds back its dependents until it ends), absent ones: o=1500,g=1000,O=0,S=65535,streams=false; or ranks of a Chakra trace: deps=all|data, engines=N computations and communications=N sends and collectives at a time, least=TIME of one without duration, group-delay=TIME, algorithm=ring|hierarchical of collectives; absent ones: deps=all,engines=1,communications=1,least=0ns,group-delay=0ns, and hierarchical where nodes of the network have several GPUs"),
     key_of(Traffic, "groups", "FILE", Path, None, "", "groups of ranks that the collectives of a Chakra trace name, as JSON: {\"0\": [0, 1], ...}; those beside or in the trace if absent"),
     key_of(Traffic, "peak", "RATE", Word, None, "", "rate of the computations of a Chakra trace that have no recorded duration: 100Tflop/s"),
     key_of(Traffic, "memory-bandwidth", "RATE", Word, None, "", "rate of the memory of a Chakra trace's ranks, for tensors (with peak) and for adding what collectives combine: 2TB/s"),
@@ -85,7 +85,7 @@ const KEYS: &[Key] = &[
     key_of(RunControl, "message-stats", "", Switch, None, "", "keep the time that each message takes: percentiles, slow-down against the message alone, classes of sizes").keeping(),
     key_of(RunControl, "ideal", "NAME", Word, Some("alone"), "", "what slow-downs of messages are measured against: alone (the message alone in the same network), or hpcc (twice the delays of the path, a full frame on each link, all frames on the slowest; with acknowledged messages of ethernet)").needing(&[Need::set("message-stats")]),
     key_of(RunControl, "size-classes", "SIZES", Word, Some("decades"), "", "classes of messages by size: decades, or their greatest sizes, as in 10kB:100kB:1MB; the last has all above").needing(&[Need::set("message-stats")]),
-    key_of(RunControl, "energy", "TABLE", Word, None, "", "estimate energy and power by a table: events:fabric-400g, events:FILE, booksim (chips, with {network} wormhole), booksim:FILE,width=64; fsin list energy-models"),
+    key_of(RunControl, "energy", "TABLE", Word, None, "", "estimate energy and power by a table: events:fabric-400g, events:FILE, booksim (chips, with {network} wormhole), booksim:FILE,width=64; fsin list energy-models").keeping(),
     key_of(RunControl, "latency-histogram", "", Switch, None, "", "keep the histogram of packet latencies: `latency_histogram` in JSON").keeping(),
 ];
 

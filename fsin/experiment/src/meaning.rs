@@ -1,4 +1,4 @@
-//! What a configuration of another simulator means, and why it is refused.
+//! The meaning of a configuration of another simulator, or the reasons for its refusal.
 
 use std::ops::Range;
 
@@ -12,10 +12,10 @@ pub(super) struct Refusal {
     pub(super) span: Range<usize>,
 }
 
-/// A setting that a configuration means, with the place of its statement; of a default, the whole text.
+/// A setting with the place of its statement in the text; for a default, the whole text.
 pub(super) type Meant = (&'static str, String, Range<usize>);
 
-/// What a configuration means.
+/// The meaning of a configuration.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Meaning {
     /// Settings of an experiment.

@@ -25,7 +25,7 @@ pub fn check(experiment: &Experiment) -> Result<(), SettingsError> {
     if experiment.runs.by_hosts() { Ok(()) } else { fits(experiment.settings(), &*experiment.network) }
 }
 
-/// As [`check`], before the experiment of these settings is complete: what walks over a network comes after it.
+/// As [`check`], for an experiment that is still being resolved. Call before anything traverses the network.
 pub(crate) fn fits(settings: &Settings, network: &dyn NetworkSpec) -> Result<(), SettingsError> {
     let Some(Limit { bytes: installed, whose, .. }) =
         limits(&control_groups()).into_iter().min_by_key(|limit| limit.bytes)

@@ -74,6 +74,13 @@ fn of_waits(waits: &[Wait]) -> Phrase {
             ["fail"],
             " let fewer links fail, or repair them before they are needed",
         ]
+    } else if waits.iter().any(|wait| wait.cause == WaitCause::Order) {
+        phrase![
+            "ranks begin collectives of groups that overlap in different orders, and have room for one communication: give \
+             them room for more (",
+            ["hosts" => "communications=2"],
+            "), or order the collectives by dependencies in the trace, the same way at every rank"
+        ]
     } else {
         "check that every receive of the trace has a matching send (source, destination, tag), and that tasks do not wait \
          for each other in a circle: `trace-prep check` says which it is"

@@ -48,8 +48,7 @@ pub type Observer<'a> = &'a mut (dyn FnMut(Cycle, &Message) + Send);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Passage {
     /// \[cycles\] Until it has left its node, which is busy with it so long: its sender then knows that it is sent. At
-    /// most
-    /// `arrives`, and 0 for a node that takes any number of messages at once.
+    /// most `arrives`, and 0 for a node that takes any number of messages at once.
     pub leaves: u64,
     /// \[cycles\] Until it has arrived.
     pub arrives: u64,
@@ -71,7 +70,7 @@ struct Underway {
 }
 
 impl Underway {
-    /// So many cycles are skipped.
+    /// Shifts all times by skipped cycles.
     fn pass(&mut self, cycles: u64) {
         self.left += cycles;
         self.delivery.offered += cycles;
@@ -84,7 +83,7 @@ impl Underway {
     }
 }
 
-/// Places by which a message is put forward in a list of those under way.
+/// Largest number of messages that a new one may overtake in the list; beyond that it goes into the map.
 const FORWARD: usize = 64;
 
 /// \[cycles\] From injection to arrival.
@@ -111,9 +110,9 @@ pub struct ConstantDelay<'a> {
     left: u64,
     /// Messages under way, in the order of their arrivals.
     underway: VecDeque<Underway>,
-    /// Others under way, that arrive before many of these, by the end of their ways and their numbers.
+    /// Other messages under way, which arrive before many of these, by the times of their arrivals and their numbers.
     early: BTreeMap<(Cycle, u64), Underway>,
-    /// Number of messages that have been put on their way.
+    /// Number of messages that have started so far.
     started: u64,
     /// \[packets\] Accepted packets whose delivery has not been reported yet.
     in_flight: u64,
@@ -305,7 +304,7 @@ impl Network for ConstantDelay<'_> {
         if !matches!(self.delay, Delay::Constant(_)) || self.announces || !self.taken.is_empty() {
             return false;
         }
-        // Constant delays leave nothing in another order.
+        // With constant delays `early` is empty: messages arrive in the order of injection.
         into.put(self.underway.len() as u64);
         for Underway { delivery: Delivery { message, offered, delivered }, latency, .. } in &self.underway {
             let &Message { id, source, destination, bytes, class } = message;
@@ -486,16 +485,16 @@ struct IdealLinks {
     /// \[b/s\] Rate of a link.
     rate: u64,
     links: Links,
-    /// How many messages of a node are on links of pairs.
+    /// How many messages of a node may be on links of pairs at a time.
     connections: Connections,
 }
 
-/// Messages of a node on its links.
+/// Turns of the messages of a node on its links.
 #[derive(Default)]
 struct OnLinks {
-    /// \[cycles\] When the last one had its turn.
+    /// \[cycles\] Start of the last turn.
     last: u64,
-    /// \[cycles\] When each has left its link.
+    /// \[cycles\] When each message leaves its link.
     ends: BinaryHeap<Reverse<u64>>,
 }
 
@@ -514,7 +513,7 @@ impl OnLinks {
     }
 }
 
-/// Which messages of a node are on its links at a time.
+/// The limit of messages of a node on its links at a time.
 fn connections(values: &dyn Values, links: Links) -> Result<Connections, SpecError> {
     let (usual, other) = match links {
         Links::OfNodes => (Connections::Serial(1), "node"),

@@ -1,13 +1,14 @@
-//! Collectives that are alike, as one row: of one kind, size and group, or of one kind and size over several groups.
+//! Groups of similar collectives, shown as one row: equal in kind, size and group, or in kind and size over several
+//! groups.
 
 use std::collections::BTreeMap;
 
 use fsin_experiment::result::CollectiveTimes;
 
-/// Collectives that are alike. Times are those of a call.
+/// Similar collectives. Times are those of a call.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Alike<'a> {
-    /// The first of them, which has what they have in common.
+    /// The first of them, with the properties that all share.
     pub(crate) first: &'a CollectiveTimes,
     /// Number of their groups.
     pub(crate) groups: usize,
@@ -21,34 +22,35 @@ pub(crate) struct Alike<'a> {
     pub(crate) least: Option<f64>,
     /// \[ns\] Greatest time of a rank.
     pub(crate) most: Option<f64>,
-    /// \[ns\] Times of all ranks together.
+    /// \[ns\] Sum of the times of all ranks.
     pub(crate) of_ranks: f64,
-    /// \[ranks\] That these are the times of, a rank of each call.
+    /// Number of times in `of_ranks`: one for each rank of each call.
     ranks: f64,
     /// \[bytes\] Of the calls that have ended.
     bytes: f64,
-    /// \[ns\] Times of their slowest ranks together.
+    /// \[ns\] Sum of the times of their slowest ranks.
     slowest: f64,
-    /// \[ns\] From the first begin to the end, together.
+    /// \[ns\] Sum of the times from the first begin to the end.
     span: f64,
-    /// By rank that began last: in how many, and how long \[ns\] before it the first rank had begun, together.
+    /// By rank that began last: the number of such collectives, and the sum of the times \[ns\] that the first rank had
+    /// begun before it.
     pub(crate) late: BTreeMap<u64, (u64, f64)>,
-    /// The fullest link between nodes of their groups, with its load.
+    /// The link with the highest load between nodes of their groups, with its load.
     pub(crate) fullest: Option<(&'a str, f64)>,
     /// \[GB/s\] Least bound of the bus bandwidth.
     pub(crate) bound: Option<f64>,
 }
 
-/// What bounds collectives.
+/// The bottleneck of collectives.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum BoundBy<'a> {
     /// The rank that begins last.
     Rank(u64),
     /// A link, with its load.
     Link(&'a str, f64),
-    /// The network, whose links were not counted.
+    /// The network; its links were not counted.
     Network,
-    /// Nothing that is known: none has ended.
+    /// Unknown, since none has ended.
     Unknown,
 }
 
@@ -124,13 +126,13 @@ impl<'a> Alike<'a> {
         Some(self.algorithm_bandwidth()? * factor)
     }
 
-    /// \[ns\] For how long first ranks had begun before last ones, together.
+    /// \[ns\] Sum of the times between the begins of the first and the last rank.
     pub(crate) fn waited(&self) -> f64 {
         self.late.values().map(|late| late.1).sum()
     }
 
-    /// What bounds them: the rank that begins last where the others wait for it for most of the time, else the fullest
-    /// link between their nodes.
+    /// The bottleneck: the rank that begins last if the others wait for it most of the time, otherwise the link with
+    /// the highest load between their nodes.
     pub(crate) fn bound_by(&self) -> BoundBy<'a> {
         if self.span <= 0.0 {
             return BoundBy::Unknown;

@@ -1,4 +1,4 @@
-//! Ports whose traffic was paused, marked or had to wait, as pictures: bars, the longest first.
+//! Bar charts of ports by paused time, marks and mean queue, the longest bar first.
 //!
 //! A class of a port is paused by the node at the other end of its link.
 
@@ -16,14 +16,14 @@ const BARS: usize = 20;
 /// Maximum number of results that are drawn, the first ones in the plan.
 const RESULTS: usize = 12;
 
-/// What a class of a port has.
+/// The value of a class of a port.
 struct Bar {
-    /// The port, and for pauses who has paused it.
+    /// The port; for pauses, with the node that has paused it.
     label: String,
     value: f64,
 }
 
-/// What is drawn: kind of picture, caption, title of the axis, and the values of a result.
+/// Description of a picture: kind, caption, title of the axis, and the values of a result.
 type Drawing = (&'static str, &'static str, &'static str, fn(&RunResult) -> Vec<Bar>);
 
 /// All pictures.
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn ports_are_named_with_who_has_paused_them() {
+    fn ports_are_named_with_the_node_that_paused_them() {
         let mut result = RunResult::default();
         result.ports = Some(vec![port(0, 2e-6, 0), port(1, 0.0, 7), port(2, 5e-6, 0)]);
         let found = paused(&result);

@@ -1,6 +1,6 @@
 //! The lengths of the fullest queues of ports over time: an observer of a run, its picture and its table.
 //!
-//! A mean hides when a queue was long, and a maximum for how long it was. The fullest ports of the run are shown.
+//! A mean hides when a queue was long, and a maximum hides for how long. The ports with the longest queues are shown.
 //!
 //! # How the model departs from reality, and who could notice
 //! Queues are sampled, at most 512 times in a run: a peak between two samples is not seen. The greatest length of each
@@ -11,7 +11,7 @@ use fsin_core::watch::{Glimpse, Watch};
 
 use crate::svg::{Anchor, BLACK, COLOURS, Ink, Svg};
 
-/// Maximum number of samples: twice as long intervals take their place from there on.
+/// Maximum number of samples; beyond it, every second sample is dropped and the interval doubled.
 const MOST: usize = 512;
 
 /// \[cycles\] Length of the first intervals.
@@ -27,12 +27,12 @@ pub struct Queues {
     ports: usize,
     /// \[cycles\] Time between two samples.
     length: u64,
-    /// \[cycles\] The time of each sample, and what waited at each port then, by node and port.
+    /// \[cycles\] The time of each sample, and \[packets\] the length of each queue, by node and port.
     samples: Vec<(u64, Vec<u32>)>,
     occupancy: Occupancy,
 }
 
-/// A port, and what waited at it at the time of each sample.
+/// A port with the length of its queue at each sample.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PortQueue {
     /// Number of its node.
@@ -63,8 +63,8 @@ impl Queues {
         }
     }
 
-    /// \[cycles\] The times of the samples, and the ports that were fullest in any of them, at most six: the fullest first.
-    /// Ports at which nothing waited are left out.
+    /// \[cycles\] The times of the samples, and the ports with the longest queues in any of them, at most six, the
+    /// longest first. Ports at which nothing waited are left out.
     #[must_use]
     pub fn fullest(&self) -> (Vec<u64>, Vec<PortQueue>) {
         let count = self.samples.iter().map(|(_, lengths)| lengths.len()).max().unwrap_or(0);
@@ -124,7 +124,8 @@ const HEIGHT: i32 = 260;
 /// \[points\] Size of letters.
 const LETTERS: f64 = 14.0;
 
-/// The lengths over time, a line for each port. `unit` is the name of a time of `per_unit` cycles, and `packets` what waits.
+/// The lengths over time, a line for each port. `unit` is the name of a time of `per_unit` cycles, and `packets` the
+/// name of the items that wait.
 #[must_use]
 pub fn queues_svg(title: &str, queues: &Queues, (unit, per_unit): (&str, f64), packets: &str) -> String {
     let (times, fullest) = queues.fullest();
@@ -150,7 +151,7 @@ pub fn queues_svg(title: &str, queues: &Queues, (unit, per_unit): (&str, f64), p
         let mut places = Vec::new();
         for (&time, &length) in times.iter().zip(&queue.lengths) {
             let at = (x(time), y(f64::from(length)));
-            // A length lasts until the next sample, as far as it is known.
+            // Drawn as steps: a length lasts until the next sample.
             if let Some(&(_, before)) = places.last().filter(|&&(_, before)| before != at.1) {
                 places.push((at.0, before));
             }

@@ -195,7 +195,7 @@ fn imports() -> Command {
 /// The command `fsin legacy`.
 fn legacy() -> Command {
     Command::new("legacy")
-        .about("Runs what the original simulator's words mean, and says on stderr as which `fsin run`")
+        .about("Runs a command line of the original simulator, and prints the `fsin run` that it means on stderr")
         .long_about(
             "Translates words of the original simulator (FSIN, INSEE), such as topo=torus_16_16 mode=smart3 \
              load=0.3, and runs the experiment that they mean. The equivalent `fsin run` line is printed on \

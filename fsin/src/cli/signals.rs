@@ -1,4 +1,4 @@
-//! Which signal has asked the command to end, and the exit status that follows from it.
+//! The signal that ended the command, and the exit status that follows from it.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -16,6 +16,34 @@ const OTHERS: [&str; 8] = [
     "cpu_nanoseconds_per_packet_hop",
 ];
 
+/// Figures that observers fill, and nothing else does.
+const OF_OBSERVERS: [&str; 24] = [
+    "collectives[].fullest_link",
+    "collectives[].fullest_link_load",
+    "flows",
+    "latency_histogram",
+    "link_load_max_phits_per_cycle",
+    "link_load_mean_phits_per_cycle",
+    "link_packets",
+    "message_classes",
+    "message_completion_max_cycles",
+    "message_completion_mean_cycles",
+    "message_completion_p50_cycles",
+    "message_completion_p90_cycles",
+    "message_completion_p95_cycles",
+    "message_completion_p99_cycles",
+    "message_completion_p999_cycles",
+    "message_deciles",
+    "message_slowdown_max",
+    "message_slowdown_mean",
+    "message_slowdown_p50",
+    "message_slowdown_p95",
+    "message_slowdown_p99",
+    "message_slowdown_p999",
+    "messages_unfinished",
+    "per_node",
+];
+
 /// Share by which a mean of numbers of at least 1 may be less, by rounding.
 const SLACK: f64 = 1e-12;
 
@@ -29,7 +57,7 @@ pub struct Broken {
 }
 
 /// The rules, by name.
-pub const RULES: [&str; 13] = [
+pub const RULES: [&str; 14] = [
     "ends properly",
     "repeats",
     "engines are equal",
@@ -41,6 +69,7 @@ pub const RULES: [&str; 13] = [
     "accepted is at most generated",
     "accepted is at most the bound",
     "latency is at least that without load",
+    "completion is at least its bounds",
     "JSON and CSV are equal",
     "rerun is equal",
 ];
@@ -64,26 +93,28 @@ pub fn broken(runs: &Runs) -> Vec<Broken> {
         add("ends properly", Some("its output is no JSON".to_owned()));
         return broken;
     };
-    let same = |other: &Given| difference(&runs.base, &base, other, false);
+    let same = |other: &Given| difference(&runs.base, &base, other, &[]);
     add("repeats", same(&runs.again));
     // Models with one engine, or one thread, refuse the setting.
     add("engines are equal", if runs.reference.code == Some(2) { None } else { same(&runs.reference) });
     add("threads are equal", if runs.threads.code == Some(2) { None } else { same(&runs.threads) });
     add("flags and file are equal", same(&runs.file));
-    add("observers change nothing", difference(&runs.base, &base, &runs.observed, true));
+    add("observers change nothing", difference(&runs.base, &base, &runs.observed, &OF_OBSERVERS));
     add("packets are conserved", not_conserved(&base));
     add("no verdict against the bound", against_bound(runs, &base));
     add("accepted is at most generated", more_than_generated(runs, &base));
     add("accepted is at most the bound", more_than_bound(runs, &base));
     add("latency is at least that without load", too_early(runs, &base));
+    add("completion is at least its bounds", before_bound(&base));
     add("JSON and CSV are equal", unequal_csv(&base, &runs.csv));
     let is_rerun = runs.rerun.code == Some(0) || runs.rerun.is_stopped || runs.base.code == Some(3);
     add("rerun is equal", (!is_rerun).then(|| format!("{}{}", runs.rerun.in_short(), runs.rerun.out)));
     broken
 }
 
-/// The first difference between two runs; `more` if the second may have figures that the first lacks.
-fn difference(one: &Given, base: &Map<String, Value>, other: &Given, more: bool) -> Option<String> {
+/// The first difference between two runs. The second one may have the figures `filled`, by path, which the first one
+/// lacks.
+fn difference(one: &Given, base: &Map<String, Value>, other: &Given, filled: &[&str]) -> Option<String> {
     if other.is_stopped {
         return None;
     }
@@ -93,31 +124,27 @@ fn difference(one: &Given, base: &Map<String, Value>, other: &Given, more: bool)
     let Some(figures) = other.figures() else { return Some("its output is no JSON".to_owned()) };
     let names = base.keys().chain(figures.keys());
     let null = Value::Null;
-    for name in names.filter(|name| !OTHERS.contains(&name.as_str())) {
-        let (a, b) = (base.get(name).unwrap_or(&null), figures.get(name).unwrap_or(&null));
-        let is_told = matches!(name.as_str(), "notes" | "warnings" | "warning_kinds" | "completion_bound_by");
-        let is_raised = name == "completion_bound_cycles" && a.as_u64() <= b.as_u64();
-        let may_differ = more && (is_told || is_raised || adds(a, b));
-        if a != b && !may_differ {
-            let short = |value: &Value| value.to_string().chars().take(120).collect::<String>();
-            return Some(format!("{name}: {}, then {}", short(a), short(b)));
-        }
-    }
-    None
+    names
+        .filter(|name| !OTHERS.contains(&name.as_str()))
+        .find_map(|name| differing(name, [base, &figures].map(|all| all.get(name).unwrap_or(&null)), filled))
 }
 
-/// True if a figure says what another says and more: an observer adds what it has counted, such as the bound of the
-/// fullest link.
-fn adds(one: &Value, other: &Value) -> bool {
-    match (one, other) {
-        (Value::Null, _) => true,
-        (Value::Object(one), Value::Object(other)) => {
-            one.iter().all(|(name, value)| adds(value, other.get(name).unwrap_or(&Value::Null)))
+/// Where two values differ first, with its path.
+fn differing(path: &str, values: [&Value; 2], filled: &[&str]) -> Option<String> {
+    let null = Value::Null;
+    match values {
+        [a, b] if a == b => None,
+        [Value::Null, _] if filled.contains(&path) => None,
+        [Value::Object(a), Value::Object(b)] => a.keys().chain(b.keys()).find_map(|name| {
+            differing(&format!("{path}.{name}"), [a, b].map(|all| all.get(name).unwrap_or(&null)), filled)
+        }),
+        [Value::Array(a), Value::Array(b)] if a.len() == b.len() => {
+            a.iter().zip(b).find_map(|(a, b)| differing(&format!("{path}[]"), [a, b], filled))
         }
-        (Value::Array(one), Value::Array(other)) => {
-            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| adds(one, other))
+        [a, b] => {
+            let short = |value: &Value| value.to_string().chars().take(120).collect::<String>();
+            Some(format!("{path}: {}, then {}", short(a), short(b)))
         }
-        _ => one == other,
     }
 }
 
@@ -186,6 +213,16 @@ fn too_early(runs: &Runs, figures: &Map<String, Value>) -> Option<String> {
     let is_routed = network.starts_with("vct") || network.starts_with("wormhole");
     let hops = number(figures, "hops_mean").filter(|_| is_routed)?;
     (latency < hops - 1e-6).then(|| format!("latency {latency} for {hops} hops"))
+}
+
+/// No bound is above the completion time, and the one that is reported is the greatest.
+fn before_bound(figures: &Map<String, Value>) -> Option<String> {
+    let completion = figures.get("completion_cycles")?.as_u64()?;
+    let bounds = figures.get("completion_bounds_cycles")?.as_object()?;
+    let greatest = bounds.values().filter_map(Value::as_u64).max();
+    let reported = figures.get("completion_bound_cycles").and_then(Value::as_u64);
+    (greatest > Some(completion) || reported != greatest)
+        .then(|| format!("{reported:?} is reported of {bounds:?}, and the completion is {completion}"))
 }
 
 /// Every figure of the table is the same number in CSV.

@@ -1,10 +1,10 @@
-//! Files of other tools that are given to `fsin run`: each is told which command or setting takes it.
+//! Files of other tools that are given to `fsin run`: the error names the command or setting for each.
 
 use std::fs;
 
 use tests::command::run;
 
-/// What the remedy names, for each file.
+/// The expected part of the remedy, for each file.
 const FILES: &[(&str, &str, &str)] = &[
     ("fsin.conf", "topo=torus_16_16\nload=0.3\ntpattern=uniform\n", "fsin legacy fsin.conf"),
     ("mine", "# of the lab\nrseed=13\nvc=bubble # and so on\nnsamples=3\n", "fsin legacy mine"),
@@ -36,7 +36,7 @@ fn a_file_of_another_tool_is_told_what_takes_it() {
             assert!(remedy.contains(taken_by), "{name}: {remedy}");
         }
     }
-    // What the remedy names does take the file.
+    // The command of the remedy accepts the file.
     for line in [
         "legacy fsin.conf topo=torus_4_4 nsamples=1 warm_up_period=100",
         "run --flows step.cm --topology star:4 --network flow",
@@ -48,7 +48,7 @@ fn a_file_of_another_tool_is_told_what_takes_it() {
     }
 }
 
-/// A file of ours that is wrong is told what is wrong with it, not what else it could be.
+/// The error in an experiment with a mistake names the mistake, and not another kind of file.
 #[test]
 fn an_experiment_with_an_error_stays_an_experiment() {
     let folder = tempfile::tempdir().unwrap();

@@ -13,7 +13,7 @@ use tests::shared::{aloud, shared_folder, workspace};
 /// The page with the table.
 const PAGE: &str = "docs/book/src/howto/foreign-files.md";
 
-/// What pages promise of the files of a format: the page, the format, and the noun behind the numbers of the table.
+/// Statements of pages on the files of a format: the page, the format, and the noun behind the numbers of the table.
 const PROMISES: &[(&str, &str, &str)] = &[
     ("beside.md", "booksim-config", "configurations"),
     ("beside.md", "htsim-topo", "topologies"),
@@ -82,7 +82,7 @@ fn judge(row: &Expected, said: &Said, file: &Path) -> (Verdict, String) {
     if differences.is_empty() { judged } else { (Verdict::Wrong, differences.join("; ")) }
 }
 
-/// What a message over the route of a pair takes otherwise than its latency and its narrowest link say.
+/// Difference of the time of a message over the route of a pair from that by its latency and narrowest link.
 fn over_the_route(row: &Expected, file: &Path) -> Option<String> {
     // The facts of a file that is not judged are not complete.
     let (bytes, seconds) = row.message_of_pair().filter(|_| row.readable == "yes")?;
@@ -99,7 +99,7 @@ fn over_the_route(row: &Expected, file: &Path) -> Option<String> {
         .then(|| format!("a message of {bytes} bytes takes {found:?} s where {seconds} is right; {}", said.message))
 }
 
-/// Why a trace does not run to its end, or which messages arrive otherwise than its facts say.
+/// The reason why a trace does not run to its end, or the differences of its messages from the facts.
 fn to_the_end(row: &Expected, info: &Said, file: &Path) -> Option<String> {
     let tasks = row.tasks().or_else(|| info.found["tasks"].as_u64().map(|tasks| tasks as usize))?;
     let mut command = fsin(Path::new("."));
@@ -333,7 +333,7 @@ fn files_of_other_simulators_are_read() {
 }
 
 #[test]
-fn what_is_no_network_is_named() {
+fn l6_l9_what_is_no_network_is_named() {
     for (name, what) in [
         ("weighted.txt", "a list of edges with a weight as third number"),
         ("dup-rate.txt", "rate of an edge stands twice"),

@@ -483,7 +483,7 @@ fn a_node_sends_one_blocking_message_after_the_other() {
     let found = json(folder.path(), "run --network flow --topology torus:16 --kernel all-to-all:bytes=1000");
     let figures = found["model_figures"].as_array().unwrap();
     let fills = figures.iter().find(|figure| figure["name"] == "fills").unwrap();
-    // The run is over when the last one ends: nobody has a share then.
+    // The run is over when the last flow ends, so there is no share to compute.
     assert_eq!(fills["value"], 15.0, "an instant for the begin of each of the 15 messages of a node");
 }
 

@@ -69,7 +69,7 @@ fn collectives_of_16_nodes_of_8_take_their_formula_on_ideal_links() {
     // A share of a broadcast goes to its GPU, down a tree of four levels, and round the ring of a node.
     let line = format!("run --kernel broadcast:bytes=12800000 --topology cluster:nodes=16,gpus=8 {ideal}");
     let (found, _) = measured(&result(folder.path(), &line));
-    // The sends to the GPUs wait for one another: the last of seven leaves when six have left.
+    // The sends to the GPUs are serialized: the last of seven leaves when six have left.
     let expected = (1.0 + 4.0 + 7.0) * time(128e5 / 8.0) + 6.0 * (time(128e5 / 8.0) - 500.0);
     assert!((0.0..=12.0).contains(&(found - expected)), "{found} {expected}: up to a cycle for a send before another");
 }

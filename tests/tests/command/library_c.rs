@@ -132,7 +132,7 @@ fn collectives_of_astra_sim_take_the_times_of_formulas() {
 
 /// The adapter against headers that are laid out as ASTRA-sim's, with the interface in a folder of theirs, and its program.
 #[test]
-fn the_adapter_of_astra_sim_takes_the_headers_of_astra_sim() {
+fn l9_the_adapter_of_astra_sim_takes_the_headers_of_astra_sim() {
     if !["c++", "make", "pkg-config"].iter().all(|tool| has(tool)) {
         return;
     }

@@ -55,7 +55,7 @@ fn topology_says_what_was_understood() {
         fs::write(folder.path().join("again.txt"), text).unwrap();
         let again: Value =
             serde_json::from_str(&stdout(folder.path(), "topology graph:again.txt --format json")).unwrap();
-        // The file is another one, and so is what decides who is a host: the network is the same.
+        // Another file, with another rule for the kinds of nodes: the network is the same.
         let without_name = |mut found: Value| {
             let described = found["described"].as_object_mut().unwrap();
             for of_file in ["format", "understood", "notes"] {

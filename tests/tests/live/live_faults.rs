@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use adapters::address::Address;
 use adapters::codec::Codec;
@@ -93,6 +93,30 @@ fn a_silent_guest_is_named_within_the_limit() {
         error.what.contains("guest `sleeper` (node 5), running since 0 ps: it has been silent for 0.6 s"),
         "{error}"
     );
+}
+
+/// A guest that says that it is busy up to the end of the clock, and is gone: nobody waits for that time.
+#[test]
+fn l8_a_guest_that_is_busy_and_gone_is_noticed_at_once() {
+    for is_realtime in [false, true] {
+        let mut table = Table::new(16);
+        let mut config = Config::new("busy", 2);
+        if is_realtime {
+            (table.terms.mode, table.terms.pace, table.terms.step) = (Mode::Realtime, 1000, 1_000_000_000);
+            config = config.stepped(0);
+        }
+        let part: Part = Box::new(|mut guest: Guest| {
+            guest.advance(10)?;
+            guest.busy(i64::MAX as u64)?;
+            drop(guest);
+            Ok(())
+        });
+        let begin = Instant::now();
+        let (outcome, ..) = attempt(&table, &mut network(), vec![(config, part)]);
+        let Some(Failure::Source(error)) = outcome.failure else { panic!("{:?}", outcome.failure) };
+        assert!(error.what.contains("guest `busy` (node 2)"), "{error}");
+        assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", begin.elapsed());
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod live_modes;
 mod machines_faults;
 mod monitor;
 mod mpi;
+mod mpi_cases;
 mod mpi_faults;
 mod mpi_files;
 mod mpi_hostile;

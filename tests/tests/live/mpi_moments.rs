@@ -22,7 +22,7 @@ fn verified(program: &Program, flags: &str, words: &str) -> (String, String) {
 }
 
 #[test]
-fn operations_match_by_their_initialisation() {
+fn l8_operations_match_by_their_initialisation() {
     let Some(program) = program("moments.c") else { return };
     for word in ["partitioned", "persistent"] {
         for flags in ["-n 2", "-n 3", "-n 5", "-n 4 --rendezvous 0", "-n 4 --sync deterministic", "-n 3 --buffered 0"] {
@@ -32,7 +32,7 @@ fn operations_match_by_their_initialisation() {
 }
 
 #[test]
-fn attributes_have_kinds_languages_and_an_order() {
+fn l8_attributes_have_kinds_languages_and_an_order() {
     let Some(program) = program("moments.c") else { return };
     assert_eq!(verified(&program, "-n 2", "attributes").0, "");
     let output = program.run(&format!("-n 1 {NETWORK}"), "self");
@@ -40,7 +40,7 @@ fn attributes_have_kinds_languages_and_an_order() {
 }
 
 #[test]
-fn attributes_pass_between_fortran_and_c() {
+fn l8_attributes_pass_between_fortran_and_c() {
     let folder = tempfile::tempdir().unwrap();
     let object = folder.path().join("languages.o");
     let source = workspace().join("tests/programs/mpi/languages.c");
@@ -55,7 +55,7 @@ fn attributes_pass_between_fortran_and_c() {
 }
 
 #[test]
-fn types_are_checked_where_they_are_used_and_info_is_there_at_any_time() {
+fn l8_types_are_checked_where_they_are_used_and_info_is_there_at_any_time() {
     let Some(program) = program("moments.c") else { return };
     for word in ["types", "early"] {
         assert_eq!(verified(&program, "-n 2", word).0, "", "{word}");
@@ -75,7 +75,7 @@ fn data_of_any_length_arrive_by_either_way_with_one_digest() {
 }
 
 #[test]
-fn more_than_two_gibibytes_are_on_their_way() {
+fn l8_more_than_two_gibibytes_are_on_their_way() {
     let Some(program) = program_with("leaves.c", &["-pthread".to_owned()]) else { return };
     let needed = 5_u64 << 30;
     let available = std::fs::read_to_string("/proc/meminfo").ok().and_then(|all| {
@@ -90,7 +90,7 @@ fn more_than_two_gibibytes_are_on_their_way() {
 }
 
 #[test]
-fn a_limit_of_what_is_on_its_way_is_named() {
+fn l8_a_limit_of_what_is_on_its_way_is_named() {
     let Some(program) = program_with("leaves.c", &["-pthread".to_owned()]) else { return };
     // No rank may hold as much: the first message that exceeds it is refused, not the process ended by the system.
     let mut command = program
@@ -128,7 +128,7 @@ fn processes_that_outlive_ranks_are_ended_and_named() {
         let (_, after) = errors.split_once("ranks had started the process ").unwrap_or_else(|| panic!("{errors}"));
         let (number, name) = after.split_once(' ').unwrap();
         assert!(name.starts_with("(sleep), which outlived them"), "{errors}");
-        // What has been ended may wait for its parent for a moment.
+        // An ended process remains until its parent has collected its status.
         let state = || std::fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
         let runs = || state().rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'));
         while runs() && begin.elapsed() < Duration::from_secs(120) {

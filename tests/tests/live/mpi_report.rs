@@ -1,4 +1,4 @@
-//! What a live program leaves beside its output: placement, loads of links, bounds, timeline, and the page with all of
+//! Results of a live program beside its output: placement, loads of links, bounds, timeline, and the page with all of
 //! them.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]

@@ -2,6 +2,7 @@
 
 mod built_once;
 mod cost;
+mod data_centre;
 mod disciplines;
 mod engines_agree;
 mod ethernet;

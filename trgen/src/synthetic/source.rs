@@ -27,7 +27,7 @@ pub enum Mode {
     Open,
 }
 
-/// By source: destinations with the traffic that is asked for, in any unit.
+/// By source: destinations with the demanded traffic, in any unit.
 pub type Demands = Vec<Vec<(u32, f64)>>;
 
 /// A synthetic source as the user writes it. [`Traffic::new`](super::Traffic::new) reads every form, [`Synthetic::new`]
@@ -44,7 +44,7 @@ pub struct Config {
     pub size: String,
     /// \[phit/node/cycle\] Offered load of every node that is not silent; 0 for none.
     pub load: f64,
-    /// \[phit/cycle\] Load 1 in the unit in which a pattern states loads of its own.
+    /// \[phit/cycle\] Load 1 in the unit in which patterns and processes state loads of their own.
     pub capacity: f64,
     /// True if packets all have the full length, so that the load is that of messages in full packets.
     pub is_padded: bool,
@@ -187,6 +187,7 @@ impl Synthetic {
         let context = temporal::ProcessContext {
             nodes: config.geometry.nodes(),
             load: config.load,
+            capacity: config.capacity,
             mean_phits: config.mean_phits(&*law),
             seed: config.seed,
         };

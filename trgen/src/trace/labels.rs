@@ -24,8 +24,8 @@ impl Labels {
         Self { numbers }
     }
 
-    /// Assigns numbers below `limit`, those of collectives above all others if the program receives with any tag; and
-    /// the bound between both, or else `limit`.
+    /// Assigns numbers below `limit`. If the program receives with any tag, those of collectives are above all others.
+    /// Returns also the first number of collectives, or `limit` if they are not separate.
     #[must_use]
     pub fn parted(limit: u32, program: &Program) -> (Self, u32) {
         let is_wild = |event: &Event| matches!(event, Event::Recv(receive) | Event::Irecv(receive, _) if matches!(receive.tag, TagFilter::AnyIn(_)));
@@ -62,7 +62,7 @@ impl Labels {
     }
 }
 
-/// Numbers tags in their order within a range; those of the world keep theirs.
+/// Numbers tags in their order within a range; tags of the world communicator keep their own numbers.
 fn number(numbers: &mut HashMap<Tag, u32>, tags: Vec<Tag>, range: Range<u32>) {
     let own = |tag: &Tag| (tag.context == Tag::POINT_TO_POINT).then(|| u32::try_from(tag.label).ok()).flatten();
     numbers.extend(tags.iter().filter_map(|tag| Some((*tag, own(tag).filter(|number| range.contains(number))?))));

@@ -234,7 +234,7 @@ class RunKeys(TypedDict, total=False):
     """share of frames that a link damages, 0 or more and less than 1 (default 0)"""
 
     transport: Optional[Word]
-    """of hosts, what becomes of lost frames: oracle (the sender knows at once and repeats at once), backoff (the same, with a drawn wait after a further loss), none, window (sliding window of TCP), roce (paced frames, acknowledged; back to a gap), uec (Ultra Ethernet: sprayed over paths), or ndp (sprayed and pulled) (default oracle)"""
+    """how hosts handle lost frames: oracle (the sender knows at once and repeats at once), backoff (the same, with a drawn wait after a further loss), none, window (sliding window of TCP), roce (paced frames, acknowledged; back to a gap), uec (Ultra Ethernet: sprayed over paths), or ndp (sprayed and pulled) (default oracle)"""
 
     cc: Optional[Word]
     """congestion control of a connection: newreno (the default of window), dctcp with window; dcqcn, hpcc with roce; nscc (the default of uec), rccc, both with uec; or none"""
@@ -802,7 +802,7 @@ class ManyKeys(TypedDict, total=False):
     """share of frames that a link damages, 0 or more and less than 1 (default 0)"""
 
     transport: Union[None, Word, Iterable[Word]]
-    """of hosts, what becomes of lost frames: oracle (the sender knows at once and repeats at once), backoff (the same, with a drawn wait after a further loss), none, window (sliding window of TCP), roce (paced frames, acknowledged; back to a gap), uec (Ultra Ethernet: sprayed over paths), or ndp (sprayed and pulled) (default oracle)"""
+    """how hosts handle lost frames: oracle (the sender knows at once and repeats at once), backoff (the same, with a drawn wait after a further loss), none, window (sliding window of TCP), roce (paced frames, acknowledged; back to a gap), uec (Ultra Ethernet: sprayed over paths), or ndp (sprayed and pulled) (default oracle)"""
 
     cc: Union[None, Word, Iterable[Word]]
     """congestion control of a connection: newreno (the default of window), dctcp with window; dcqcn, hpcc with roce; nscc (the default of uec), rccc, both with uec; or none"""

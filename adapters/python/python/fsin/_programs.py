@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
+#: Arguments whose flags have no value. Others that are true or false, such as ``spanning_tree``, have one.
+_SWITCHES = {name for name, of in RunKeys.__annotations__.items() if "Switch" in str(getattr(of, "__forward_arg__", of))}
+
+
 class Trace(Record):
     """A summary of a trace, as ``trace-prep info`` gives it. Times are seconds, sizes bytes."""
 
@@ -63,8 +67,12 @@ def mpirun(
         if len(values) != 1:
             raise Error(f"{name} takes one value in a run, not {len(values)}", name, "call fsin.mpirun for each")
         flag = f"--{name.replace('_', '-')}"
-        # A switch is a flag without a value.
-        flags += [flag] if values == ["true"] else [] if values == ["false"] else [flag, values[0]]
+        if name not in _SWITCHES:
+            flags += [flag, values[0]]
+        elif values[0] not in ("true", "false"):
+            raise Error(f"{name} is True or False, not {values[0]}", name, "give one of these")
+        elif values[0] == "true":
+            flags.append(flag)
     with tempfile.TemporaryDirectory(prefix="fsin-") as folder:
         file = Path(folder) / "result.json"
         executed(["mpirun", "-n", str(ranks), *flags, *options, "-o", str(file), "--", *words], "program")

@@ -20,7 +20,7 @@ class Record:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            # Copies and pickles ask before there are values.
+            # Called without values while an object is copied or unpickled.
             values: dict[str, Any] = self.__dict__.get("_values", {})
             if name in values:
                 return values[name]

@@ -215,7 +215,7 @@ pub fn narrow_links(spec: &dyn NetworkSpec, topology: &dyn Topology, setting: &'
     let there = topology.neighbour(node, port)?;
     let enough = |step: u64| (room.cycles as f64 * rate / step.max(1) as f64).ceil() as u64 + 1;
     let (all, one) = (enough(room.step), enough(room.step / room.channels.max(1)));
-    // \[%\] Of the rate, what the greatest room allows, rounded down: it is not enough.
+    // \[%\] Share of the rate that the greatest room allows, rounded down, since it is not enough.
     let at_most = |step: u64| {
         let share = room.most.saturating_mul(step) as f64 / room.cycles as f64 / rate;
         (1000.0 * share).floor().min(999.0) / 10.0
@@ -410,8 +410,8 @@ pub trait NetworkSpec: fmt::Debug + Send + Sync {
     /// Units in which it counts.
     fn units(&self) -> Units;
 
-    /// True if a message alone in the network takes the same time whatever was before, and no message takes less: paths
-    /// of one length, no errors, nothing that is learned.
+    /// True if a message alone in the network always takes the same time, and no message takes less: paths have one
+    /// length, links make no errors, and switches learn nothing.
     fn has_one_time_alone(&self) -> bool {
         false
     }

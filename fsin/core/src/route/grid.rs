@@ -56,7 +56,7 @@ pub(super) static BOOKSIM_MIN_ADAPT: Row = Row {
     serves: Serves::Only(&["mesh"]),
     policy: ChannelPolicy::Free,
     why: "",
-    // The channel on which a packet is is known to models that have the lists of candidates.
+    // Only models that compute lists of candidates know the channel that a packet occupies.
     choice: Choice::Any,
     ..DOR
 };

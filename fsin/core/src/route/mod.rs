@@ -275,7 +275,7 @@ pub trait RoutingFunction: Debug + Send + Sync {
         at.phase
     }
 
-    /// True if a packet that is at the router of its destination leaves the network there, false if it passes.
+    /// True if a packet at the router of its destination is ejected there, false if it passes.
     #[inline(always)]
     fn arrives(&self, _at: &Visit) -> bool {
         true

@@ -307,9 +307,9 @@ impl Name {
     pub const MINIMAL: Self = Self("minimal");
     /// Through a group or switch that is drawn.
     pub const VALIANT: Self = Self("valiant");
-    /// Dimension order, with channel 0 for packets that are on it.
+    /// Dimension order in which packets on channel 0 stay on channel 0.
     pub const BOOKSIM_MIN_ADAPT: Self = Self("booksim-min-adapt");
-    /// Through a node on a shortest path that is drawn.
+    /// Through a random node on a shortest path.
     pub const ROMM: Self = Self("romm");
     /// Minimal or Valiant.
     pub const UGAL: Self = Self("ugal");

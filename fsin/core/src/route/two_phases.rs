@@ -1,9 +1,10 @@
-//! Two phases in meshes: in dimension order to a node that is drawn, and from there in dimension order to the
+//! Two phases in meshes: in dimension order to a random intermediate node, and from there in dimension order to the
 //! destination.
 //!
 //! Each phase has a class of channels of its own, in which packets wait only for channels of the same dimension or of a
-//! later one; the second phase never returns to channels of the first. A packet that passes the node of its destination
-//! in the first phase goes on: that the node drawn does not depend on the destination is what spreads the load.
+//! later one; the second phase never returns to channels of the first. A packet that passes its destination in the
+//! first phase goes on to the intermediate node, since the load is balanced only if that node is independent of the
+//! destination.
 //!
 //! Sources: Valiant, *A scheme for fast parallel communication*, 1982; Nesson, Johnsson, *ROMM routing on mesh and
 //! torus networks*, SPAA 1995; BookSim 2, `valiant` and `romm`.
@@ -16,7 +17,7 @@ use trgen::catalog::Component;
 use super::table::{Build, Choice, Function, Row, Serves};
 use super::{ChannelPolicy, Decisions, Draw, Hop, Phase, RoutingFunction, Visit};
 
-/// Through any node.
+/// The intermediate node is any node.
 pub(super) static VALIANT: Row = Row {
     component: Component {
         name: "valiant",
@@ -32,7 +33,7 @@ pub(super) static VALIANT: Row = Row {
     build: |build| Ok(TwoPhases::build(build, Through::Any)),
 };
 
-/// Through a node on a shortest path.
+/// The intermediate node is on a shortest path.
 pub(super) static ROMM: Row = Row {
     component: Component {
         name: "romm",
@@ -44,18 +45,18 @@ pub(super) static ROMM: Row = Row {
     ..VALIANT
 };
 
-/// Which nodes are drawn.
+/// The set of which the intermediate node is drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Through {
-    /// All.
+    /// All nodes.
     Any,
-    /// Those of the smallest box that holds source and destination, both included.
+    /// The nodes of the smallest box with source and destination, both included.
     Between,
 }
 
-/// Phase of a packet on its way to the node that is drawn.
+/// Phase of a packet on its way to the intermediate node.
 const TO_INTERMEDIATE: Phase = 1;
-/// Phase of a packet on its way from there.
+/// Phase of a packet on its way from the intermediate node.
 const FROM_INTERMEDIATE: Phase = 2;
 
 /// \[dimensions\] Greatest number with a specimen.
@@ -90,7 +91,7 @@ impl TwoPhases {
         self.coordinates[node * self.dimensions + dimension].into()
     }
 
-    /// The coordinate in a dimension of the node that is drawn for a packet. The draws of dimensions are labels.
+    /// The coordinate of the intermediate node of a packet in a dimension. The dimension is the label of its draw.
     fn drawn(&self, at: &Visit, dimension: usize, draw: &mut impl Draw) -> u32 {
         let label = dimension as u32;
         match self.through {
@@ -102,7 +103,7 @@ impl TwoPhases {
         }
     }
 
-    /// True if a node is the one that is drawn.
+    /// True if a node is the intermediate node of a packet.
     fn is_drawn(&self, node: usize, at: &Visit, draw: &mut impl Draw) -> bool {
         (0..self.dimensions).all(|dimension| self.at(node, dimension) == self.drawn(at, dimension, draw))
     }

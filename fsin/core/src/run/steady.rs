@@ -224,7 +224,8 @@ fn verdict(all: &[Interval], packet_phits: u32, demand: Demand, asked: f64) -> V
     let most = if demand.throttled { SHORTFALL * asked } else { RESOLUTION * asked };
     let undecided = |backlog: Option<Growth>| {
         let start = all.first().map_or(0, |interval| interval.start);
-        let judged = judged_cycles(backlog, most, asked, demand.unloaded.latency as f64, cycles_of(intervals));
+        let latency = mean_latency(all).max(demand.unloaded.latency as f64);
+        let judged = judged_cycles(backlog, most, asked, latency, cycles_of(intervals));
         Verdict::Undecided { deciding_cycles: judged.map(|judged| measured_cycles(judged, start, &demand)) }
     };
     if intervals.len() < FEWEST {
@@ -284,6 +285,12 @@ fn verdict(all: &[Interval], packet_phits: u32, demand: Demand, asked: f64) -> V
     }
 }
 
+/// \[cycles\] Mean latency of what has been received, which may have waited longer than a packet alone; 0 of nothing.
+fn mean_latency(intervals: &[Interval]) -> f64 {
+    let received = intervals.iter().map(|interval| interval.counts.received).sum::<u64>();
+    intervals.iter().map(|interval| interval.latency_sum).sum::<u128>() as f64 / received.max(1) as f64
+}
+
 /// \[cycles\] Length of all intervals.
 fn cycles_of(intervals: &[Interval]) -> f64 {
     intervals.iter().map(|interval| interval.cycles as f64).sum()
@@ -304,7 +311,7 @@ fn cause(intervals: &[Interval], packet_phits: u32, throttled: bool) -> Saturati
 
 /// \[cycles\] Judged time after which the growth of a backlog is likely to be known to lie above 0 or below `most`,
 /// from what `cycles` of it have shown. Where they have shown nothing, from what is known of chance: packets that begin
-/// and arrive independently of each other, of which `asked` x `latency` are on their way. `None` without an offered
+/// and arrive independently of each other, of which `asked` x `latency` are under way. `None` without an offered
 /// load.
 fn judged_cycles(backlog: Option<Growth>, most: f64, asked: f64, latency: f64, cycles: f64) -> Option<f64> {
     /// Standard errors between a growth and what it must be distinguished from, if it is carried and if it is not.

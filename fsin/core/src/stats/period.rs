@@ -16,7 +16,7 @@ pub(super) struct Period {
     most: usize,
 }
 
-/// What the digest takes of a packet, or of the packets of a message that arrives whole.
+/// Input of the digest for a packet, or for the packets of a message that arrives whole.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Received {
     now: u64,
@@ -26,8 +26,8 @@ struct Received {
     packets: u64,
 }
 
-/// What the digest adds for a packet, or for several that arrive together, of which `sequence` is the first: a hash, so
-/// that the sum is independent of the order of deliveries within a cycle.
+/// Summand of the digest for a packet, or for several that arrive together, of which `sequence` is the first: a hash,
+/// so that the sum is independent of the order of deliveries within a cycle.
 #[inline(always)]
 pub(super) const fn digest_of(now: u64, source: u32, destination: u32, sequence: u64, packets: u64) -> u64 {
     let first = mix2(mix2(now, (source as u64) << 32 | destination as u64), sequence);

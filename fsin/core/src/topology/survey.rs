@@ -10,9 +10,9 @@ use super::capacity::{Capacities, Cut, cut, cut_capacity, cuts_between};
 use super::switched::Nics;
 use super::{Port, Switched, Topology};
 
-/// \[links\] Maximum number of links that are followed to count all distances, in seconds; where more would be, so many
-/// are followed for an estimate.
+/// \[links\] Maximum number of links that are followed to count all distances, which takes seconds.
 const MOST_STEPS: usize = 1 << 29;
+/// \[links\] Number of links that are followed for an estimate, if an exact count would exceed [`MOST_STEPS`].
 const MOST_STEPS_OF_ESTIMATE: usize = 1 << 26;
 
 /// \[nodes\] Maximum number of nodes of a network of switches whose minimum cuts are counted.
@@ -33,15 +33,14 @@ pub struct Survey {
     pub degree_max: usize,
     /// \[hops\] Longest minimal route between endpoints.
     pub diameter: u32,
-    /// \[nodes\] Endpoints from which distances were counted: all of them, unless that would take minutes. Then they
-    /// are spread evenly over the numbers, the mean distance is an estimate, and the diameter is at least what is
-    /// given.
+    /// \[nodes\] Number of endpoints from which distances were counted: all, unless that would take minutes. Otherwise
+    /// they are spread evenly over the numbers, the mean distance is an estimate, and the diameter a lower bound.
     pub counted: usize,
     /// \[hops\] Mean length of minimal routes between different endpoints; `None` for a single node.
     pub distance_mean: Option<f64>,
     /// \[links\] Number of directed links from the lower half of the node numbers to the upper half; in a network of
-    /// switches, the minimum cut between the two halves of the endpoints. `None` for networks of switches in which
-    /// counting it would take long.
+    /// switches, the minimum cut between the two halves of the endpoints. `None` for networks of switches that are too
+    /// large to count it.
     pub middle_links: Option<usize>,
     /// \[phits/node/cycle\] Upper bound of the uniform load that any routing could carry; `None` for a single node, and
     /// where distances or cuts are not counted. It is the least of these capacities: of all links together, and in each
@@ -177,7 +176,7 @@ struct Lengths {
     diameter: u32,
     /// \[hops\] All of them together.
     sum: u64,
-    /// \[nodes\] Endpoints from which they lead.
+    /// \[nodes\] Number of endpoints at which they begin.
     counted: usize,
 }
 
@@ -188,8 +187,8 @@ impl Lengths {
         let nics = Nics::of(topology);
         let mut places: HashMap<&[usize], usize> = HashMap::new();
         let mut groups: Vec<Vec<usize>> = Vec::new();
-        let ends = if topology.is_vertex_transitive() { 1 } else { ends };
-        for (start, around) in neighbours.iter().enumerate().take(ends) {
+        let starts = if topology.is_vertex_transitive() { 1 } else { ends };
+        for (start, around) in neighbours.iter().enumerate().take(starts) {
             let place = *places.entry(around).or_insert(groups.len());
             match groups.get_mut(place) {
                 Some(group) => group.push(start),
@@ -208,7 +207,8 @@ impl Lengths {
             let mut distances =
                 distances(neighbours, &neighbours[group[0]], |node, there| there < ends || !ends_at(node));
             distances.truncate(ends);
-            // None leads from an endpoint to itself, as from one to others of its switch.
+            // Subtracts the route from an endpoint to itself, which the search counted like one to others of its
+            // switch.
             let own = |start: usize| u64::from(distances[start]);
             let all: u64 = distances.iter().map(|&hops| u64::from(hops)).sum();
             found.sum += group.iter().map(|&start| all - own(start)).sum::<u64>();

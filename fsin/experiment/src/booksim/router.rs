@@ -84,7 +84,7 @@ const PRIORITIES: [(&str, &str); 8] = [
 ];
 
 impl Config {
-    /// What requests are preferred.
+    /// Which requests are preferred.
     fn priorities(&mut self) {
         let word = self.value("priority").0.to_owned();
         let Some(&(_, ours)) = PRIORITIES.iter().find(|(theirs, _)| *theirs == word) else {

@@ -1,6 +1,6 @@
 //! Counts of events, from a run or from a file.
 
-/// What a link joins.
+/// The devices that a link joins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ChannelKind {
     /// A node with its router.
@@ -17,10 +17,13 @@ impl ChannelKind {
         [("injection", Self::Injection), ("ejection", Self::Ejection), ("network", Self::Network)];
 }
 
-/// One direction of a link.
+/// Class of the ports at the border of a mesh, which have no link.
+pub const BORDER: &str = "border";
+
+/// One direction of a link, or a port without one.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Channel {
-    /// What it joins.
+    /// The devices that it joins.
     pub kind: ChannelKind,
     /// Its class, as tables name it.
     pub class: String,
@@ -28,7 +31,7 @@ pub struct Channel {
     pub latency: u32,
     /// \[b/s\] Its rate; 0 if it is not known.
     pub rate: f64,
-    /// \[flits\] By class of packets: what it has carried. A flit has [`Counts::flit_bits`].
+    /// \[flits\] By class of packets: flits carried. A flit has [`Counts::flit_bits`].
     pub flits: Vec<f64>,
 }
 
@@ -40,7 +43,7 @@ impl Channel {
     }
 }
 
-/// What routers have done; several that are alike where single ones are not known.
+/// The events of a router, or of several routers together if single ones are not counted.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RouterCounts {
     /// Their class, as tables name it.
@@ -51,13 +54,13 @@ pub struct RouterCounts {
     pub inputs: usize,
     /// Number of output ports of each.
     pub outputs: usize,
-    /// \[flits\] That have passed.
+    /// \[flits\] Flits that have passed.
     pub flits: f64,
-    /// What each port of one router has done; `None` where it is not known.
+    /// The events of each port of a single router; `None` if they are not counted.
     pub ports: Option<Ports>,
 }
 
-/// What each port of a router has done.
+/// The events of each port of a router.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ports {
     /// \[flits\] By input: read from the buffer.
@@ -75,7 +78,7 @@ pub struct Hosts {
     pub class: String,
     /// Number of these nodes.
     pub nodes: u64,
-    /// \[bits\] That they have sent and received.
+    /// \[bits\] Bits sent and received by all of them.
     pub bits: f64,
 }
 
@@ -92,13 +95,13 @@ pub struct Counts {
     pub seconds: Option<f64>,
     /// \[bits\] Width of a link in a file; `None` if it is not known.
     pub width: Option<u32>,
-    /// \[bits\] What a flit holds.
+    /// \[bits\] Size of a flit.
     pub flit_bits: f64,
-    /// True if a flit is what routers arbitrate, and not a byte by which a model counts.
+    /// True if routers arbitrate flits; false if a flit is only the unit in which a model counts.
     pub has_flits: bool,
     /// Virtual channels of a port, and \[flits\] the buffer of each; `None` where ports have no such buffers.
     pub buffers: Option<(u64, u64)>,
-    /// \[bits\] That nodes have received; `None` if it is not known.
+    /// \[bits\] Bits received by nodes; `None` if it is not known.
     pub delivered_bits: Option<f64>,
     /// Each direction of each link.
     pub channels: Vec<Channel>,

@@ -1,13 +1,13 @@
-//! What counted events cost.
+//! Estimates: the energy of counted events, by parts of the network.
 
 /// A number with the range that its source gives.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Range {
-    /// The least that it may be.
+    /// Least value.
     pub low: f64,
     /// The number.
     pub value: f64,
-    /// The most that it may be.
+    /// Greatest value.
     pub high: f64,
 }
 
@@ -52,7 +52,7 @@ pub fn six_digits(value: f64) -> String {
     format!("{}e{sign}{:02}", short(digits), exponent.abs())
 }
 
-/// A part of the network, with what it costs.
+/// A part of the network with its energy.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Component {
     /// `links`, `routers` or `hosts`; a power of the model of BookSim has its own name.
@@ -68,13 +68,13 @@ pub struct Component {
 /// An area.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Area {
-    /// Of what.
+    /// The parts to which it belongs: `router`, or a name of the model of BookSim.
     pub part: &'static str,
     /// \[mm2\]
     pub mm2: f64,
 }
 
-/// What the counts of a network cost.
+/// The energy and area of a network.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct Estimate {
     /// \[s\] The time of the counts, by which joules are watts.
@@ -83,11 +83,11 @@ pub struct Estimate {
     pub components: Vec<Component>,
     /// Areas.
     pub areas: Vec<Area>,
-    /// \[bits\] That were delivered; `None` if it is not known.
+    /// \[bits\] Bits delivered; `None` if it is not known.
     pub delivered_bits: Option<f64>,
     /// \[bits\] A flit; `None` where the network has none.
     pub flit_bits: Option<f64>,
-    /// What a reader must know.
+    /// Warnings for readers of the estimate.
     pub warnings: Vec<String>,
 }
 

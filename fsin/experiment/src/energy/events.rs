@@ -1,5 +1,5 @@
-//! Energies of events from a table: so many picojoules for a bit on a link of a class, or a flit through a router, and
-//! what flows whether anything happens or not.
+//! Energies of events from a table: picojoules for each bit on a link of a class and each flit through a router, and
+//! static powers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Deserialize;
 use trgen::catalog::{Component, ErrorKind, Parameter, SpecError, suggestion};
 
-use super::counts::Counts;
+use super::counts::{BORDER, ChannelKind, Counts};
 use super::estimate::{Area, Component as Part, Estimate, Range};
 use super::{EnergyModel, Row};
 
@@ -105,12 +105,12 @@ struct RouterCosts {
     buffer_write_pj: Option<Figure>,
     switch_pj: Option<Figure>,
     allocation_pj: Option<Figure>,
-    /// \[pJ/bit\] Of what passes.
+    /// \[pJ/bit\] For each bit that passes.
     pj_per_bit: Option<Figure>,
-    /// \[mW\] Of each router, and of each output port.
+    /// \[mW\] For each router, and for each output port.
     static_mw: Option<Figure>,
     static_mw_per_port: Option<Figure>,
-    /// \[mW/(Gb/s)\] Of the rates of all output ports.
+    /// \[mW/(Gb/s)\] By the rates of all output ports.
     static_mw_per_gbps: Option<Figure>,
     /// \[mm2\] Of each router.
     area_mm2: Option<Figure>,
@@ -120,7 +120,7 @@ struct RouterCosts {
 #[derive(Clone, PartialEq, Default, Deserialize, Debug)]
 #[serde(deny_unknown_fields, default)]
 struct LinkCosts {
-    /// \[pJ/bit\] Of what passes.
+    /// \[pJ/bit\] For each bit that passes.
     pj_per_bit: Option<Figure>,
     /// \[pJ/bit/mm\] The same for each mm.
     pj_per_bit_mm: Option<Figure>,
@@ -137,7 +137,7 @@ struct LinkCosts {
 #[derive(Clone, PartialEq, Default, Deserialize, Debug)]
 #[serde(deny_unknown_fields, default)]
 struct HostCosts {
-    /// \[pJ/bit\] Of what they send, and of what they receive.
+    /// \[pJ/bit\] For each bit that they send or receive.
     pj_per_bit: Option<Figure>,
     /// \[mW\] Of each host.
     static_mw: Option<Figure>,
@@ -147,7 +147,7 @@ struct HostCosts {
 #[derive(Clone, PartialEq, Default, Deserialize, Debug)]
 #[serde(deny_unknown_fields, default)]
 struct Table {
-    /// What it describes, and where its numbers come from.
+    /// The subject of the table, and the sources of its numbers.
     about: String,
     source: String,
     /// \[bits\] The flit of costs per flit; that of the run if absent.
@@ -216,7 +216,7 @@ fn or_nothing(figure: Option<Figure>) -> Range {
 }
 
 impl Table {
-    /// Refuses numbers that are no ranges, and lengths without a use or uses without a length.
+    /// Refuses malformed ranges, lengths that no cost uses, and costs by length without a length.
     fn check(&self) -> Result<(), SpecError> {
         let routers = self.router.iter().flat_map(|(class, of)| of.figures().map(|figure| ("router", class, figure)));
         let links = self.link.iter().flat_map(|(class, of)| of.figures().map(|figure| ("link", class, figure)));
@@ -298,8 +298,11 @@ impl EnergyModel for Table {
         let mut rates = 0.0;
         let mut needs_time = false;
         let seconds = counts.seconds.unwrap_or(0.0);
-        for channel in &counts.channels {
-            rates += channel.rate;
+        for channel in counts.channels.iter().filter(|channel| channel.class != BORDER) {
+            // Ports of hosts are no output ports of routers.
+            if channel.kind != ChannelKind::Injection {
+                rates += channel.rate;
+            }
             let Some(of) = entry("link", &self.link, &channel.class)? else { continue };
             needs_time |= of.static_mw.is_some() || of.static_mw_per_gbps.is_some();
             let bits = channel.carried() * counts.flit_bits;
@@ -367,7 +370,7 @@ impl EnergyModel for Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::energy::{Channel, ChannelKind, Hosts, RouterCounts};
+    use crate::energy::{Channel, Hosts, RouterCounts};
 
     fn counts() -> Counts {
         let link = |class: &str, flits: f64| Channel {
@@ -420,7 +423,7 @@ mod tests {
         }
         assert_eq!(joules.len(), 4);
         let sum = found.joules();
-        assert!((sum.high - sum.low) * 1e12 - 2400.0 < 1e-6);
+        assert!(((sum.high - sum.low) * 1e12 - 2400.0).abs() < 1e-6);
     }
 
     #[test]

@@ -1,12 +1,13 @@
-//! What a run costs: energy, power and area, from counts of events and a table of what events cost.
+//! Energy, power and area of a run, from counts of events and a table with the energy of each event.
 //!
-//! [`Counts`] is what is known of a network after a run, or from a file that [`write()`] has written; an [`EnergyModel`]
-//! turns it into an [`Estimate`]. No network model knows about energy, and nothing is counted unless a table is named.
+//! [`Counts`] holds the events of a network in a run, or those of a file that [`write()`] has written; an
+//! [`EnergyModel`] turns them into an [`Estimate`]. No network model depends on energy, and nothing is counted unless a
+//! table is named.
 //!
 //! # How the model departs from reality, and who could notice
 //! A table is a few constants of one process, cable or device. Real power depends on data, temperature and voltage;
-//! designers of chips measure it with tools of their own. What a table is good for is comparison: of two topologies,
-//! routings or widths of links under the same table. Results say that they are estimates, and name the table.
+//! designers of chips measure it with tools of their own. A table serves for comparisons: of two topologies, routings
+//! or widths of links under the same table. Results say that they are estimates, and name the table.
 //!
 //! Decision: docs/decisions/0480-energy.md.
 
@@ -23,14 +24,14 @@ use std::path::Path;
 
 use trgen::catalog::{Component, Described, SpecError, Table};
 
-pub use counts::{Channel, ChannelKind, Counts, Hosts, Ports, RouterCounts};
+pub use counts::{BORDER, Channel, ChannelKind, Counts, Hosts, Ports, RouterCounts};
 pub use estimate::six_digits;
 pub use estimate::{Area, Component as EnergyComponent, Estimate, Range};
 pub use file::{read, write};
 pub(crate) use of_run::{classes_of, no_links, no_routers};
 pub(crate) use of_run::{counts_of_run, energy_of};
 
-/// Makes a model of the words behind the colon; files are relative to the folder.
+/// Makes a model from the words behind the colon; files are relative to the folder.
 pub type Parse = fn(Option<&str>, &Path) -> Result<Box<dyn EnergyModel>, SpecError>;
 
 /// A member of the family: its description, and how its words become a model.
@@ -54,10 +55,10 @@ impl Described for Row {
 
 /// How counts become energy.
 pub trait EnergyModel: Send + Sync + fmt::Debug {
-    /// What the counted events cost.
+    /// The energy of the counted events.
     ///
     /// # Errors
-    /// Counts that the model needs and that are not there; a class of links or routers that its table does not have.
+    /// Counts that the model needs and that are missing; a class of links or routers without an entry in its table.
     fn estimate(&self, counts: &Counts) -> Result<Estimate, SpecError>;
 
     /// Refuses a network whose links have classes that the table does not have.
@@ -113,11 +114,28 @@ pub fn file_of(words: &str) -> Option<&Path> {
     (row.file)(rest?).map(Path::new)
 }
 
-/// The words with another file in the place of theirs.
+/// The words with another file in place of the one that they name.
 #[must_use]
 pub fn with_file(words: &str, file: &Path) -> String {
-    match file_of(words).and_then(Path::to_str) {
-        Some(old) => words.replacen(old, &file.display().to_string(), 1),
-        None => words.to_owned(),
+    let Some(old) = file_of(words).and_then(Path::to_str) else { return words.to_owned() };
+    // `old` is a part of `words`: other parts may have the same text.
+    let begin = old.as_ptr().addr() - words.as_ptr().addr();
+    format!("{}{}{}", &words[..begin], file.display(), &words[begin + old.len()..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file may be called like a part of the words before it.
+    #[test]
+    fn another_file_takes_the_place_of_the_file_alone() {
+        let with = |words| with_file(words, Path::new("inputs/k.txt"));
+        assert_eq!(with("booksim:k"), "booksim:inputs/k.txt");
+        assert_eq!(with("booksim:width=64,64"), "booksim:width=64,inputs/k.txt");
+        assert_eq!(with("booksim: my.txt ,width=64"), "booksim: inputs/k.txt ,width=64");
+        assert_eq!(with("events:my.toml"), "events:inputs/k.txt");
+        assert_eq!(with("events:chip-32nm"), "events:chip-32nm");
+        assert_eq!(with("booksim"), "booksim");
     }
 }

@@ -6,7 +6,7 @@ use fsin_core::topology::{Port, Topology};
 use trgen::NodeId;
 use trgen::catalog::SpecError;
 
-use super::counts::{Channel, ChannelKind, Counts, Hosts, Ports, RouterCounts};
+use super::counts::{BORDER, Channel, ChannelKind, Counts, Hosts, Ports, RouterCounts};
 use super::{Estimate, Named};
 use crate::execute::link_packets;
 use crate::resolve::Experiment;
@@ -32,9 +32,9 @@ fn class_of(topology: &dyn Topology, node: NodeId, port: Port) -> String {
     }
 }
 
-/// The counts of a run over a network with links; `None` without them. `events` are those of routers, where the model
-/// counts them; `ports` are figures of ports, where the model has them: they know the bits of links whose packets differ
-/// in length.
+/// The counts of a run over a network with links; `None` without links. `events` are those of routers, if the model
+/// counts them; `ports` are figures of ports, if the model has them: they have the bits of each link, also if packets
+/// differ in length.
 pub(crate) fn counts_of_run(
     experiment: &Experiment,
     outcome: &Outcome,
@@ -95,9 +95,8 @@ fn of_events(counts: &mut Counts, experiment: &Experiment, topology: &dyn Topolo
             let flits: u64 = router.traversals.iter().skip(at).step_by(outputs).sum();
             let (kind, class) = match link.end {
                 EventEnd::Endpoint => (ChannelKind::Ejection, "host".to_owned()),
-                EventEnd::Router | EventEnd::Nothing => {
-                    (ChannelKind::Network, class_of(topology, router.node, Port(link.port)))
-                }
+                EventEnd::Router => (ChannelKind::Network, class_of(topology, router.node, Port(link.port))),
+                EventEnd::Nothing => (ChannelKind::Network, BORDER.to_owned()),
             };
             counts.channels.push(Channel { kind, class, latency: link.delay, rate, flits: vec![flits as f64] });
         }
@@ -116,7 +115,7 @@ fn of_events(counts: &mut Counts, experiment: &Experiment, topology: &dyn Topolo
 fn of_links(counts: &mut Counts, experiment: &Experiment, topology: &dyn Topology, outcome: &Outcome) {
     let links = link_packets(topology, &outcome.crossings);
     let (rate, length) = (rate_of(experiment), f64::from(experiment.units.packet_phits));
-    // Packets that are shorter than others are so on all their links.
+    // Mean length of packets: short packets are counted in full by `crossings`.
     let received = &outcome.measured.counts;
     let full = received.received as f64 * length;
     let share = if full > 0.0 { 1.0 - received.short.received as f64 / full } else { 1.0 };
@@ -146,7 +145,7 @@ fn of_links(counts: &mut Counts, experiment: &Experiment, topology: &dyn Topolog
     }
     let routers = topology.nodes() - first;
     if network.is_none() {
-        // The ports to nodes are no links of the topology.
+        // The ports to the nodes themselves are not links of the topology.
         passed += counts.delivered_bits.unwrap_or(0.0) / counts.flit_bits;
         outputs += routers;
     }
@@ -184,7 +183,7 @@ fn of_ports(counts: &mut Counts, experiment: &Experiment, topology: &dyn Topolog
     push_routers(counts, routers, outputs, passed);
 }
 
-/// Adds routers that have so many output ports in all.
+/// Adds `routers` routers with `outputs` output ports in total.
 fn push_routers(counts: &mut Counts, routers: usize, outputs: usize, flits: f64) {
     if routers == 0 {
         return;
@@ -200,7 +199,7 @@ fn push_routers(counts: &mut Counts, routers: usize, outputs: usize, flits: f64)
     });
 }
 
-/// What a run costs by a model.
+/// The energy of a run by a model.
 ///
 /// # Errors
 /// Those of the model; a network without links.

@@ -75,7 +75,7 @@ impl Tech {
     /// The constants in a text.
     ///
     /// # Errors
-    /// What is no statement, names that are not known or missing, values that are no positive numbers.
+    /// Text that is not a statement; unknown or missing names; values that are not positive numbers.
     pub(super) fn parse(text: &str) -> Result<Self, SpecError> {
         let malformed = |line: usize, what: &str, remedy: &str| {
             SpecError::new(ErrorKind::Malformed, format!("line {line}: {what}"), remedy.to_owned())

@@ -2,8 +2,8 @@
 
 use super::{Config, Found};
 
-/// \[s\] The latest end of a run: what a count of picoseconds holds.
-const LATEST: f64 = 1e7;
+/// \[s\] The latest end of a run that `max-cycles` permits: some 2^60 ps.
+const LATEST: f64 = 1e6;
 
 impl Config {
     /// Transport and congestion control; the value of CC_MODE.
@@ -50,7 +50,7 @@ impl Config {
             self.set("cc", "none", "ENABLE_QCN");
         } else {
             let mut words = vec![format!("preset={}", if is_rdma { "sigcomm2015" } else { "hpcc" })];
-            // What ns3-rdma leaves out is what the preset says.
+            // Names missing in a configuration of ns3-rdma have the values of the preset.
             let read = |config: &Self, name: &str| !is_rdma || config.has(name);
             let gain = if self.has("DCTCP_GAIN") { "DCTCP_GAIN" } else { "EWMA_GAIN" };
             if read(self, gain)
@@ -180,7 +180,7 @@ impl Config {
                 None => {}
             }
         }
-        // What HPCC prints of a flow.
+        // The figures that HPCC prints for each flow.
         self.set("message-stats", "true", "FCT_OUTPUT_FILE");
         self.set("completion", "acked", "FCT_OUTPUT_FILE");
         self.set("ideal", "hpcc", "FCT_OUTPUT_FILE");

@@ -1,9 +1,9 @@
 //! Configurations of the simulators of HPCC, SimAI and ns3-rdma as experiments.
 //!
-//! A file has a line `NAME VALUE...` for each name. It is an experiment over the network `ethernet` with the topology
-//! and the list of flows that it names. A name that it lacks has the value of HPCC's published configuration, of which
-//! a note tells where it matters; a statement that changes nothing that is simulated has a note; names that none of the
-//! three simulators has, and values without an equal here, are refused, all of a file in one error.
+//! A file has a line `NAME VALUE...` for each name. It means an experiment over the network `ethernet` with the
+//! topology and the list of flows that it names. A missing name has the value of HPCC's published configuration; a note
+//! says so if the value matters. A statement without effect on the simulation gives a note. Names that none of the
+//! three simulators has, and values without an equivalent here, are refused, all of a file in one error.
 //!
 //! Decision: docs/decisions/0450-configurations-of-hpcc.md.
 //!
@@ -78,7 +78,7 @@ struct Config {
 }
 
 impl Config {
-    /// The statements of a text. What is no name of these simulators is kept as a refusal.
+    /// Reads the statements of a text. Unknown names become refusals.
     fn new(text: &str) -> Self {
         let mut new = Self {
             statements: BTreeMap::new(),
@@ -223,7 +223,7 @@ impl Config {
         }
         let notes = idle.into_iter().map(|(why, names)| format!("without effect: {}: {why}", names.join(", ")));
         self.meaning.notes.extend(notes);
-        // What a relative leaves out is not HPCC's.
+        // Defaults of ns3-rdma are not those of HPCC.
         if self.is_rdma() {
             return;
         }

@@ -64,10 +64,10 @@ pub(super) const fn ns(ps: u64) -> Number {
 }
 
 impl CollectiveTimes {
-    /// The figures of a collective, and what confined it.
+    /// The figures of a collective with its bounds.
     pub(super) fn of(record: &CollectiveRecord, confines: &Confines) -> Self {
         let of_record = Self::from(record);
-        // What has not ended has not been confined by anything yet.
+        // A collective that has not ended has no bounds yet.
         let (link, load) = confines.fullest.clone().filter(|_| of_record.end_ns.is_some()).unzip();
         Self { bus_bandwidth_bound_gb_per_s: confines.rate, fullest_link: link, fullest_link_load: load, ..of_record }
     }

@@ -25,7 +25,7 @@ pub struct EnergyRow {
     pub figures: BTreeMap<String, f64>,
 }
 
-/// What a part of the network costs.
+/// The energy of a part of the network.
 #[derive(Clone, PartialEq, Default, Serialize, Deserialize, Debug, JsonSchema)]
 #[serde(default)]
 pub struct EnergyPart {

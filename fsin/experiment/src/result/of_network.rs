@@ -193,7 +193,7 @@ fn verdict(result: &mut RunResult, verdict: Option<Verdict>, received: u64) {
     result.verdict = verdict.map(|verdict| verdict.name().to_owned());
     result.saturated = match verdict {
         None | Some(Verdict::Undecided { deciding_cycles: None }) => None,
-        // A network that has delivered nothing has not shown anything.
+        // Without deliveries there is no evidence either way.
         Some(Verdict::Undecided { .. }) if received == 0 => None,
         Some(verdict) => Some(matches!(verdict, Verdict::Saturated(_))),
     };

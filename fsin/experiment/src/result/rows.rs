@@ -189,10 +189,11 @@ pub struct CompletionBounds {
     pub links: Option<u64>,
     /// \[cycles\] The program over a network that delivers at once.
     pub critical_path: Option<u64>,
-    /// \[cycles\] The program over a network in which every message is alone; only where no other bound is nine tenths
-    /// of the completion time.
+    /// \[cycles\] The program over a network in which every message is alone; null where another bound is the whole
+    /// completion time.
     pub sequence: Option<u64>,
-    /// \[cycles\] What the link that carried most carried; only where links are counted.
+    /// \[cycles\] What the link that carried most carried; only of networks that choose paths by a hash, and of
+    /// programs without rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fullest_link: Option<u64>,
     /// \[cycles\] Computing of the rank that computes longest; only of programs that run live.

@@ -171,8 +171,8 @@ pub trait Driven: fmt::Debug {
         None
     }
 
-    /// The cycle after the last one of the application over a network in which a message takes what a rule says; `None` if
-    /// that has to be simulated, by a source that is built anew. To be called before it begins.
+    /// The cycle after the last one of the application over a network in which a rule gives the times of each message;
+    /// `None` if that has to be simulated with a new source. Call before the application begins.
     ///
     /// # Errors
     /// A program that cannot be read.
@@ -304,8 +304,8 @@ const MANY_HOPS: f64 = (1u64 << 24) as f64;
 /// Packets of a message from which on longer packets would show the same.
 const MANY_PACKETS: u64 = 64;
 
-/// A note about long messages in small packets, from what has been sent so far: what longer packets would save, and what
-/// they would change.
+/// A note about long messages in small packets, from the messages sent so far: the time that longer packets would save,
+/// and what they would change in the results.
 pub(crate) fn small_packets(experiment: &Experiment, driven: &dyn Driven) -> Option<Phrase> {
     let topology = experiment.topology().filter(|_| experiment.model.understands("packet"))?;
     let flows = driven.flows()?;

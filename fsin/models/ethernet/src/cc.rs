@@ -165,7 +165,7 @@ pub static CONTROLS: Table<Row> = Table::new(
     &[&none::ROW, &newreno::ROW, &dctcp::ROW, &dcqcn::ROW, &hpcc::ROW, &uec::NSCC, &uec::RCCC, &uec::BOTH],
 );
 
-/// What the transport `uec` does about congestion.
+/// Congestion control of the transport `uec`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct OfUec {
     /// True if the sender has a window.
@@ -185,7 +185,7 @@ pub struct Built {
     /// True if it has a limit of its own of what is sent and not acknowledged, or needs what [`Environment`] says of the
     /// network.
     pub(crate) needs_network: bool,
-    /// What it is for the transport `uec`.
+    /// Its settings for the transport `uec`; `None` for other transports.
     pub(crate) of_uec: Option<OfUec>,
 }
 

@@ -41,7 +41,7 @@ use crate::{
 const WINDOW: &[Need] = &[Need::names("transport", &["window"])];
 /// Settings of transports with acknowledgements.
 const ACKNOWLEDGED: &[Need] = &[Need::names("transport", &["window", "roce", "uec", "ndp"])];
-/// Settings of acknowledgements of transports whose parameters do not say it.
+/// Settings of acknowledgements, for transports without parameters for them.
 const OF_ACKS: &[Need] = &[Need::names("transport", &["window", "roce"])];
 /// Settings of transports that spray frames over paths.
 const SPRAYING: &[Need] = &[Need::names("transport", &["uec", "ndp"])];
@@ -77,7 +77,7 @@ const KEYS: &[Key] = &[
     Key::of_network("ecmp", "true|false", Kind::Word, Some("false"), "", "static: flows are spread over all shortest paths by a hash; the same as {spread} ecmp").needing(STATIC),
     Key::of_network("spread", "NAME[:key=value]", Kind::Word, Some("one"), "", "static: which of several shortest paths a frame takes: one (the same for all), ecmp (by a hash of flow and entropy), adaptive, round-robin, or hash-adaptive").naming_rows("spreads", spreads).needing(STATIC),
     Key::of_network("per", "X", Kind::Number, Some("0"), "", "share of frames that a link damages, 0 or more and less than 1"),
-    Key::of_network("transport", "NAME[:key=value,...]", Kind::Word, Some("oracle"), "", "of hosts, what becomes of lost frames: oracle (the sender knows at once and repeats at once), backoff (the same, with a drawn wait after a further loss), none, window (sliding window of TCP), roce (paced frames, acknowledged; back to a gap), uec (Ultra Ethernet: sprayed over paths), or ndp (sprayed and pulled)").naming_rows("transports", transports),
+    Key::of_network("transport", "NAME[:key=value,...]", Kind::Word, Some("oracle"), "", "how hosts handle lost frames: oracle (the sender knows at once and repeats at once), backoff (the same, with a drawn wait after a further loss), none, window (sliding window of TCP), roce (paced frames, acknowledged; back to a gap), uec (Ultra Ethernet: sprayed over paths), or ndp (sprayed and pulled)").naming_rows("transports", transports),
     Key::of_network("cc", "NAME[:key=value,...]", Kind::Word, None, "", "congestion control of a connection: newreno (the default of window), dctcp with window; dcqcn, hpcc with roce; nscc (the default of uec), rccc, both with uec; or none").naming_rows("congestion-controls", controls).needing(ACKNOWLEDGED),
     Key::of_network("in-flight", "NAME", Kind::Word, Some("none"), "", "roce: limit of what a connection has sent and that is not acknowledged: none, bdp, or bdp-scaled (by its rate)").naming(LIMITS).needing(ROCE),
     Key::of_network("ack-every", "N", Kind::Integer, Some("1"), "frames", "to an acknowledgement; window: 1 or 2").needing(OF_ACKS),
@@ -293,7 +293,7 @@ fn balancing(values: &dyn Values, transport: Transport) -> Result<entropy::Balan
     parsed.map_err(|refusal| refusal.within(phrase![["entropy"], ": "]).of("entropy"))
 }
 
-/// \[bytes\] The room of a port's queue, where it has a unit.
+/// \[bytes\] The room of a port's queue, if the value has a unit.
 fn room_in_bytes(values: &dyn Values) -> Result<Option<u64>, SpecError> {
     let word = values.word("port-queue");
     if !word.ends_with('B') {
@@ -306,7 +306,7 @@ fn room_in_bytes(values: &dyn Values) -> Result<Option<u64>, SpecError> {
     })
 }
 
-/// The queues of two levels, if ports have these: where they are set, or the transport has them.
+/// The queues of two levels: as they are set, or as the transport implies them; `None` for queues of one level.
 fn trim(values: &dyn Values, transport: Transport, frames: &Frames) -> Result<Option<Trim>, SpecError> {
     let in_bytes = room_in_bytes(values)?;
     let mode = match values.is_set("trim") {
@@ -385,8 +385,8 @@ fn frames(values: &dyn Values, transport: Transport) -> Result<Frames, SpecError
 }
 
 /// The order of frames that arrive at one instant. Where a setting tells of a data centre, hosts of equal rates are the
-/// rule, and their frames arrive at equal instants again and again. A congestion control in a file tells nothing where
-/// the transport has none.
+/// rule, and their frames arrive at equal instants again and again. A congestion control in a file has no effect if the
+/// transport has none.
 fn ties(values: &dyn Values, transport: Transport) -> Result<TieOrder, SpecError> {
     const TELL: &[&str] = &["classes", "ecn", "buffer", "trim", "mtu", "overhead", "min-frame", "gap"];
     if values.is_set("ties") {

@@ -238,7 +238,7 @@ pub struct Params {
     pub spraying: Spraying,
     /// Of the transports that spray: how a sender chooses the entropy of a frame.
     pub balancing: Balancing,
-    /// \[ps\] Time between the choice of an output and the queue before it.
+    /// \[ps\] Latency of a switch: from route computation to the output queue.
     pub switch_latency: u64,
     /// How a connection finds its window and its rate; `None`: as the transport does if none is named (`newreno` of
     /// `window`, `none` of `roce`).
@@ -517,8 +517,8 @@ impl Params {
         self.check_switch()
     }
 
-    /// True if one thread simulates the network, however many there may be: choices and marks depend on queues at instants
-    /// that other threads would not have reached.
+    /// True if one thread simulates the network whatever `threads` says: choices and marks depend on the present
+    /// lengths of queues, which other threads would not have computed yet.
     #[must_use]
     pub fn is_of_one_thread(&self) -> bool {
         self.switch.trim.is_some() || self.spread.kept().is_some()
@@ -549,12 +549,12 @@ impl Params {
         self.control.as_ref().and_then(|control| control.built().of_uec).map_or(3, |of| of.qa_gate)
     }
 
-    /// True if each pair of hosts begins with the round trip of its own.
+    /// True if the initial base round trip of a connection is that of its pair of hosts.
     pub(crate) const fn base_rtt_of_pairs(&self) -> bool {
         self.spraying.base_of_pairs
     }
 
-    /// Checks the settings of transports that spray, and of what switches do for them.
+    /// Checks the settings of transports that spray, and the settings of switches that they need.
     fn check_spraying(&self) -> Result<(), SpecError> {
         let name = self.transport.name();
         if self.switch_latency > MAX_TIME {

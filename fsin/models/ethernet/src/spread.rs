@@ -84,7 +84,7 @@ static ECMP: Row = Row {
 /// `ecmp:hash=digit`.
 static DIGIT: Row = Row { choose: Some(digit), ..ECMP };
 
-/// A row whose choice depends on what a switch keeps.
+/// A row whose choice depends on state of the switch.
 const fn kept(name: &'static str, about: &'static str, source: &'static str) -> Row {
     Row { component: Component { name, about, parameters: &[], source }, aliases: &[], choose: Some(hash) }
 }
@@ -123,7 +123,7 @@ fn digit(of: &Choosing) -> u32 {
     u32::from(of.entropy) % of.links
 }
 
-/// A rule that depends on what a switch keeps.
+/// A rule that depends on state of the switch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kept {
     /// One of the outputs of the lowest grade.
@@ -156,14 +156,14 @@ impl Spread {
         self.0.component.name
     }
 
-    /// The rule, where it depends on what a switch keeps.
+    /// The rule, if it depends on state of the switch.
     pub(crate) fn kept(self) -> Option<Kept> {
         let rules =
             [(&ADAPTIVE, Kept::Adaptive), (&ROUND_ROBIN, Kept::RoundRobin), (&HASH_ADAPTIVE, Kept::HashAdaptive)];
         rules.into_iter().find(|(row, _)| std::ptr::eq(*row, self.0)).map(|(_, rule)| rule)
     }
 
-    /// True if it looks at the queues of switches.
+    /// True if it reads the lengths of queues.
     pub(crate) fn reads_queues(self) -> bool {
         matches!(self.kept(), Some(Kept::Adaptive | Kept::HashAdaptive))
     }

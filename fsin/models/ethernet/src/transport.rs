@@ -1,4 +1,4 @@
-//! The table of transports: what a host does about order, loss and acknowledgement.
+//! The table of transports: order, loss and acknowledgement at hosts.
 
 use trgen::catalog::{Component, Described, Parameter, SpecError, Table};
 use trgen::synthetic::expr::{Call, Expr, find};
@@ -31,13 +31,13 @@ impl Described for Row {
 /// The parameters of transports that spray frames over paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Spraying {
-    /// \[bytes\] Uec: data on the wire to an acknowledgement.
+    /// \[bytes\] Uec: data on the wire after which a receiver acknowledges.
     pub ack_every: u64,
     /// Uec: true if a pair of hosts begins with the round trip of its own path, false if with that of the network.
     pub base_of_pairs: bool,
-    /// Uec: true if the round trip of a trimmed frame may lower the least.
+    /// Uec: true if the round trip of a trimmed frame may lower the base round trip.
     pub base_on_trim: bool,
-    /// \[frames\] Ndp: sent before any answer.
+    /// \[frames\] Ndp: frames that are sent before any answer.
     pub initial_window: u64,
 }
 

@@ -156,7 +156,7 @@ impl Flows {
         }
         let entry = self.entries.peek().map(|Reverse((at, ..))| *at);
         let end = match &mut self.local {
-            Some((_, services)) => services.next_end(),
+            Some((_, services)) => services.next_end(self.now),
             None => self.ends.peek().map(|Reverse((at, ..))| *at).filter(|&at| at < NEVER),
         };
         let change = self.later.front().map(|later| later.at);
@@ -374,7 +374,7 @@ impl Flows {
         let (ends, changes) = (&mut self.ends, &mut self.changes);
         if let Some((repairs, services)) = &mut self.local {
             *changes += repairs.repair(&mut self.shares, &mut self.flows, services, now);
-            services.settle();
+            services.settle(now);
             return;
         }
         let changed = |slot, flow: &mut Flow, [before, rate]: [u64; 2]| {
@@ -382,7 +382,7 @@ impl Flows {
             flow.left = flow.left.saturating_sub(passed);
             flow.since = now;
             flow.changes = flow.changes.wrapping_add(1);
-            flow.end = pace.end(flow.left, pace.effective(rate), now);
+            flow.end = pace.end(flow.left, pace.effective(rate), now, now);
             ends.push(Reverse((flow.end, flow.source, flow.number, slot, flow.changes)));
             *changes += 1;
         };
@@ -507,6 +507,7 @@ impl Engine for Flows {
             self.now = until.0 - 1;
             return Ok(());
         };
+        debug_assert!(at >= self.now, "an instant of the past: {at} after {}", self.now);
         self.now = at;
         if let Some(later) = self.later.pop_front_if(|later| later.at == at) {
             self.change(later, notices);

@@ -437,7 +437,7 @@ impl NetworkSpec for Spec {
 
     fn settled(&self) -> Vec<(&'static str, String)> {
         let mut settled = shared_by(&self.params);
-        // An experiment that names a routing takes that, and not the routes of the platform.
+        // With `routing` written out, a rerun would take that routing and not the routes of the platform.
         if !stated_routes(&*self.topology, &self.params).is_ok_and(|routes| routes.is_some()) {
             settled.push(("routing", self.params.routing.name().to_owned()));
         }

@@ -46,7 +46,7 @@ pub struct Params {
     pub link_rate: u64,
     /// \[ps\] Delay of links of which the topology says nothing.
     pub propagation: u64,
-    /// \[ps\] In its place by class of links; one for all; empty for none.
+    /// \[ps\] Delays by class of links, in place of `propagation`: one for all, or one per class; empty if not set.
     pub link_delays: Vec<u64>,
     /// \[ps\] Delay of each router on the path.
     pub router_delay: u64,

@@ -119,7 +119,7 @@ impl Routes {
         Some(uses)
     }
 
-    /// The links of the way back from `destination`, where routes are stated link by link; `None` elsewhere.
+    /// The links of the route back from `destination`, if routes are stated link by link; otherwise `None`.
     pub(crate) fn stated_back(&self, wiring: &Wiring, (source, destination): (u32, u32)) -> Option<Vec<u32>> {
         let links = self.stated.as_ref()?.switched()?.stated_routes()?.route(destination, source).unwrap_or_default();
         Some(links.into_iter().map(|link| wiring.stated + link).collect())

@@ -42,14 +42,15 @@ impl Pace {
         (u128::from(rate) * self.factor / u128::from(MILLION)) as u64
     }
 
-    /// \[ps\] The end of a flow of which this much is left at `now`, at an effective rate.
-    pub(crate) fn end(self, left: u128, speed: u64, now: u64) -> u64 {
+    /// \[ps\] The end of a flow of which this much was left at `since`, at an effective rate from then on; at `now` it is
+    /// still under way.
+    pub(crate) fn end(self, left: u128, speed: u64, since: u64, now: u64) -> u64 {
         if speed == 0 {
             return NEVER;
         }
         let speed = u128::from(speed);
         let span = (left + speed / 2) / speed;
-        let end = u64::try_from(u128::from(now) + span).unwrap_or(NEVER);
+        let end = u64::try_from(u128::from(since) + span).unwrap_or(NEVER);
         // The nearest multiple that is not in the past.
         ((end.saturating_add(self.tick / 2) / self.tick) * self.tick).max(now.div_ceil(self.tick) * self.tick)
     }
@@ -80,9 +81,10 @@ impl Service {
         self.served + u128::from(self.speed) * u128::from(now - self.since)
     }
 
-    /// \[ps\] The end of a flow with this target.
-    fn end(&self, target: u128, pace: Pace) -> u64 {
-        pace.end(target.saturating_sub(self.served), self.speed, self.since)
+    /// \[ps\] The end of a flow with this target, which has not ended before `now`. It may have come to the link long
+    /// after the rate last changed.
+    fn end(&self, target: u128, pace: Pace, now: u64) -> u64 {
+        pace.end(target.saturating_sub(self.served), self.speed, self.since, now)
     }
 }
 
@@ -95,15 +97,15 @@ struct Target {
     change: u32,
 }
 
-/// In place of the number of a service.
+/// No service.
 const NONE: u32 = u32::MAX;
 
 /// The services of all links, and the ends that follow.
 #[derive(Debug)]
 pub(crate) struct Services {
     pace: Pace,
-    /// By link: the number of its service; [`NONE`] until a flow has its rate there. Most links of a large network are never
-    /// full.
+    /// By link: the index of its service; [`NONE`] until it is the bottleneck of a flow, which most links of a large
+    /// network never are.
     numbers: Vec<u32>,
     services: Vec<Service>,
     /// By slot.
@@ -194,22 +196,22 @@ impl Services {
         *change = change.wrapping_add(1);
     }
 
-    /// Finds the heads of links anew that have changed.
-    pub(crate) fn settle(&mut self) {
+    /// Finds the heads of links anew that have changed at `now`.
+    pub(crate) fn settle(&mut self, now: u64) {
         while let Some(link) = self.stale.pop() {
             self.of(link as usize).is_stale = false;
-            self.find_head(link);
+            self.find_head(link, now);
         }
     }
 
-    /// Finds the first end of a link.
-    fn find_head(&mut self, link: u32) {
+    /// Finds the first end of a link from `now` on.
+    fn find_head(&mut self, link: u32, now: u64) {
         self.of(link as usize);
         let (targets, service) = (&self.targets, &mut self.services[self.numbers[link as usize] as usize]);
         let mut end = NEVER;
         while let Some(&Reverse((target, _, _, slot, change))) = service.waiting.peek() {
             if targets[slot as usize].change == change {
-                end = service.end(target, self.pace);
+                end = service.end(target, self.pace, now);
                 break;
             }
             service.waiting.pop();
@@ -217,8 +219,8 @@ impl Services {
         self.heads.set(link as usize, end);
     }
 
-    /// \[ps\] The first end; `None` if there is none.
-    pub(crate) fn next_end(&mut self) -> Option<u64> {
+    /// \[ps\] The first end from `now` on; `None` if there is none.
+    pub(crate) fn next_end(&mut self, now: u64) -> Option<u64> {
         loop {
             let end = self.heads.least();
             if end == NEVER {
@@ -231,7 +233,7 @@ impl Services {
             if self.services[self.numbers[link] as usize].waiting.peek().is_some_and(is_there) {
                 return Some(end);
             }
-            self.find_head(link as u32);
+            self.find_head(link as u32, now);
         }
     }
 
@@ -239,13 +241,13 @@ impl Services {
     /// number and slot.
     pub(crate) fn take_ended(&mut self, now: u64) -> Vec<(u32, u64, u32)> {
         let mut ended = Vec::new();
-        while self.next_end().is_some_and(|end| end <= now) {
+        while self.next_end(now).is_some_and(|end| end <= now) {
             let (link, pace) = (self.heads.first(), self.pace);
             loop {
                 let service = &mut self.services[self.numbers[link] as usize];
                 let Some(&Reverse((target, source, number, slot, change))) = service.waiting.peek() else { break };
                 let is_there = self.targets[slot as usize].change == change;
-                if is_there && service.end(target, pace) > now {
+                if is_there && service.end(target, pace, now) > now {
                     break;
                 }
                 service.waiting.pop();
@@ -254,7 +256,7 @@ impl Services {
                     self.leave(slot);
                 }
             }
-            self.find_head(link as u32);
+            self.find_head(link as u32, now);
         }
         ended.sort_unstable();
         ended

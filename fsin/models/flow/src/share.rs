@@ -143,8 +143,8 @@ impl Law {
         self.cross > 0
     }
 
-    /// Adds what a flow uses of the other direction, and orders its uses by link, each once. The other direction are
-    /// those of its links, or the links of the way back where routes are stated link by link.
+    /// Adds the uses of a flow in the other direction, and sorts its uses by link, each once. The other direction is
+    /// that of the same links, or the route back where routes are stated link by link.
     pub(crate) fn complete(&self, uses: &mut Vec<Use>, wiring: &Wiring, stated_back: Option<Vec<u32>>) {
         if self.has_cross_traffic() {
             let part = |share: u64| (u128::from(share) * u128::from(self.cross) / u128::from(WHOLE)) as u64;
@@ -340,7 +340,7 @@ impl Shares {
     /// Gives all active flows their rates, anew. Calls `changed` for each whose rate is another one than before, with both.
     pub(crate) fn fill(&mut self, all: &mut [Flow], active: &[u32], mut changed: impl FnMut(u32, &mut Flow, [u64; 2])) {
         self.fills += 1;
-        // Networks whose shares are repaired are never filled by this.
+        // Allocated here, since networks whose shares are repaired never call this.
         self.rest.resize(self.capacities.len(), 0);
         self.sums.resize(self.capacities.len(), 0);
         self.touched.clear();

@@ -57,8 +57,8 @@ pub(crate) struct Wiring {
     pub(crate) delays: Vec<u64>,
     /// By router and port of the topology: the link.
     outputs: Vec<u32>,
-    /// \[2^-50 bytes/ns\] By link: what each flow has of it at most; only links of stated routes limit each flow alone, and
-    /// the list is empty without those.
+    /// \[2^-50 bytes/ns\] By link: the largest rate of each flow on it. Only links of stated routes limit flows one by
+    /// one; the list is empty without such links.
     pub(crate) alone: Vec<u64>,
     /// The number of the first link of stated routes, behind those of the graph.
     pub(crate) stated: u32,

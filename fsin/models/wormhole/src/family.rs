@@ -213,6 +213,22 @@ fn truth_or(values: &dyn Values, key: &'static str, absent: bool) -> Result<bool
     if values.is_set(key) { values.switch(key) } else { Ok(absent) }
 }
 
+impl Spec {
+    /// \[cycles\] What a packet alone waits for credits on its way, if it is longer than a buffer: on the link with the
+    /// longest round trip, once for each buffer that it fills.
+    fn waits_for_credits(&self, phits: f64) -> u64 {
+        let buffer = u64::from(self.params.buffer).max(1);
+        let filled = ((phits.max(1.0) as u64).min(self.params.packet_flits.into()) - 1) / buffer;
+        if filled == 0 {
+            return 0;
+        }
+        let ports = 0..self.topology.shape().ports();
+        let links = (0..self.topology.nodes()).flat_map(|node| ports.clone().map(move |port| (node, port)));
+        let rooms = links.filter_map(|(node, port)| self.link_room(NodeId::at(node), Port(port as u8)));
+        filled * rooms.map(|room| room.cycles.saturating_sub(buffer)).max().unwrap_or(0)
+    }
+}
+
 impl NetworkSpec for Spec {
     fn build(&self) -> Result<Box<dyn Network>, SpecError> {
         let (topology, params) = (&*self.topology, self.params.clone());
@@ -286,7 +302,8 @@ impl NetworkSpec for Spec {
             Some(router + u64::from(link))
         };
         let slowest = network.map_or(1, |network| network.longest_crossing());
-        Unloaded::shared(router + Spans::of(topology, hop).farthest() + (phits.max(1.0) * f64::from(slowest)) as u64)
+        let flits = (phits.max(1.0) * f64::from(slowest)) as u64;
+        Unloaded::shared(router + Spans::of(topology, hop).farthest() + flits + self.waits_for_credits(phits))
     }
 
     fn rates(&self) -> Option<Rates> {

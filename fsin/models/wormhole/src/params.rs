@@ -208,7 +208,7 @@ pub struct Params {
     pub switch_alloc_delay: u32,
     /// \[steps\] Time of switch traversal, 1 or more.
     pub traverse_delay: u32,
-    /// How route computation and switch traversal of more than one step take what comes.
+    /// Whether route computation and switch traversal of more than one step work as pipelines or in batches.
     pub traverse_mode: TraverseMode,
     /// True if heads request the switch in the same step as a VC (Peh and Dally, HPCA 2001).
     pub speculative: bool,
@@ -222,7 +222,7 @@ pub struct Params {
     pub vc_allocator: Allocator,
     /// Allocator of output ports to input ports.
     pub switch_allocator: Allocator,
-    /// What makes requests be preferred in allocation.
+    /// Which requests are preferred in allocation.
     pub priority: Priority,
     /// By class of messages: its priority by [`Priority::Class`]; 0 for others.
     pub class_priorities: Vec<i64>,

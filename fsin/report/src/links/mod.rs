@@ -94,7 +94,7 @@ fn most_informative(curves: &Curves) -> Vec<(&Curve, &Spot)> {
 /// \[phits/cycle\] The load of each link, in the order of [`Net::links`]; `None` if the result lacks link loads.
 pub(super) fn loads(net: &Net, result: &RunResult) -> Option<Vec<f64>> {
     let packets = result.link_packets.as_ref()?;
-    // The load of a packet is that of the fullest link over its packets: models differ in what a packet is.
+    // The load of a packet is computed from the most loaded link, since models differ in the size of a packet.
     let most = packets.iter().flatten().flatten().max().copied().unwrap_or(0);
     let of_most = result.number(Figure::LinkLoadMax)?;
     let of_one = if most > 0 { of_most / most as f64 } else { 0.0 };

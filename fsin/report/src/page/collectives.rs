@@ -1,5 +1,5 @@
-//! Collectives on the page: a row for those that are alike, with their share of the time, their bandwidths beside the
-//! bound, and what bounds them.
+//! Collectives on the page: a row for each group of similar ones, with their share of the time, their bandwidths beside
+//! the bound, and their bottleneck.
 
 use super::super::grouped::{Alike, BoundBy, alike};
 use super::super::plot::short;
@@ -105,12 +105,12 @@ fn cells(result: &RunResult, one: &Alike<'_>) -> Vec<String> {
     ]
 }
 
-/// What bounds them, in words.
+/// The bottleneck in words.
 fn bound_by(one: &Alike<'_>) -> String {
     match one.bound_by() {
         BoundBy::Rank(rank) => {
             let (times, waited) = one.late.get(&rank).copied().unwrap_or_default();
-            // Where several are late, the one that others wait for longest stands for them.
+            // If several ranks are late, the one that the others wait for longest is named.
             let several = if 2.0 * waited < one.waited() { "late ranks, most of all " } else { "" };
             format!("{several}rank {rank}, last in {times} of {}", one.calls)
         }

@@ -1,4 +1,4 @@
-//! Ports with classes on the page: slow-down over size, who was paused by whom, what was marked.
+//! Ports with classes on the page: slow-down over size, pauses with the pausing node, and marks.
 
 use super::super::plot::{Style, by_size, short};
 use super::super::ports::{name, port_pictures};

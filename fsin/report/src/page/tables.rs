@@ -114,7 +114,7 @@ pub(super) fn bounds(plan: &Plan, collected: &Collected) -> Markup {
                 "Cycles that no routing could beat with these settings: phits of the busiest node over its links, injectors \
                  or ports of consumption (injection, ejection), messages that an interface sends one after another \
                  (interface), phits that cross a middle of the network over the links there (bisection), all phits times hops over all links, \
-                 what the link that carried most carried (fullest link, where links are counted), the program over a network \
+                 what the link that carried most carried (fullest link, where paths are chosen by a hash), the program over a network \
                  that delivers at once (critical path), and over one in which every message is alone (sequence). The greatest binds; where the time \
                  is far above it, what is lost is lost to congestion, or to a latency that nothing hides."
             }

@@ -1,5 +1,5 @@
-//! What bounds a program, in a few lines at the top of the page: its slow rank, its dead and fullest links, what no
-//! computation hides; and the times of its ranks.
+//! Bottlenecks of a program, in a few lines at the top of the page: slow rank, dead links, the link with the highest
+//! load, exposed communication; and the times of its ranks.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ fn times(result: &RunResult) -> Vec<Times> {
     result.per_task.iter().flatten().enumerate().filter_map(of).collect()
 }
 
-/// The section on what bounds each program; empty if there is none.
+/// The section on the bottlenecks of each program; empty if there are no programs.
 pub(super) fn section(plan: &Plan, collected: &Collected) -> Markup {
     let programs: Vec<_> = collected.rows.iter().filter(|row| row.result.tasks.is_some()).collect();
     let found: Vec<_> = programs
@@ -63,7 +63,7 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> Markup {
     }
 }
 
-/// The lines on a result: what each is about, and what it says.
+/// The lines on a result: the subject and the text of each.
 fn lines(result: &RunResult) -> Vec<(String, String)> {
     let mut lines = Vec::new();
     if let (Some(seconds), Some(cycles)) = (result.completion_seconds, result.number(Figure::CompletionCycles)) {
@@ -106,13 +106,13 @@ fn lines(result: &RunResult) -> Vec<(String, String)> {
     lines
 }
 
-/// The ranks that compute longer than half of them do.
+/// The ranks that compute longer than the median rank.
 fn slow_ranks(ranks: &[Times]) -> Option<(String, String)> {
     let mut computing: Vec<f64> = ranks.iter().map(|rank| rank.computing).collect();
     computing.sort_by(f64::total_cmp);
     let median = *computing.get(computing.len() / 2)?;
     let mut slow: Vec<&Times> = ranks.iter().filter(|rank| median > 0.0 && rank.computing > SLOW * median).collect();
-    // Where many differ, none of them is the slow one.
+    // If many ranks exceed the median, the load is uneven and no single rank is slow.
     if slow.is_empty() || 4 * slow.len() > ranks.len() {
         return None;
     }
@@ -134,7 +134,7 @@ fn slow_ranks(ranks: &[Times]) -> Option<(String, String)> {
     Some((what.to_owned(), format!("{}{more}.", named.join("; "))))
 }
 
-/// The ranks that the experiment slows down, where their times do not stand out.
+/// The ranks that the setting `slow` names, if their times do not stand out.
 fn set_slow(result: &RunResult) -> Option<(String, String)> {
     let words = result.experiment.get("slow")?.as_str().filter(|words| !words.is_empty())?;
     let one = |word: &str| {
@@ -147,7 +147,7 @@ fn set_slow(result: &RunResult) -> Option<(String, String)> {
     (!named.is_empty()).then(|| (what.to_owned(), format!("{}.", named.join("; "))))
 }
 
-/// The rank that others wait for longest when collectives begin.
+/// The rank for which the others wait longest when collectives begin.
 fn late_rank(collectives: &[fsin_experiment::result::CollectiveTimes]) -> Option<(String, String)> {
     let mut late: BTreeMap<u64, (u64, f64)> = BTreeMap::new();
     for (&rank, &(count, waited)) in alike(collectives, false).iter().flat_map(|one| &one.late) {
@@ -164,14 +164,14 @@ fn late_rank(collectives: &[fsin_experiment::result::CollectiveTimes]) -> Option
     Some(("Late rank".to_owned(), text))
 }
 
-/// A time of so many ns, in a unit that suits it.
+/// A time \[ns\] in a suitable unit.
 fn time(ns: f64) -> String {
     let units = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
     let (unit, size) = units.into_iter().rfind(|&(_, size)| ns >= size).unwrap_or(units[0]);
     format!("{} {unit}", short(ns / size))
 }
 
-/// The section on the times of ranks; empty if they are not known, and of many results.
+/// The section on the times of ranks; empty if they are not known, or for more than [`MOST_RESULTS`] results.
 pub(super) fn ranks(plan: &Plan, collected: &Collected) -> Markup {
     let found: Vec<_> = collected
         .rows

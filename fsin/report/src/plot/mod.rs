@@ -59,6 +59,9 @@ const PICTURES: &[(Figure, &str, &str)] = &[
     (Figure::MessageCompletionP99, "99th-percentile time of a message (cycles)", "message-p99"),
     (Figure::JobWaitMean, "Mean wait of a job (cycles)", "job-wait"),
     (Figure::JobSlowdownMean, "Mean slowdown of a job", "job-slowdown"),
+    (Figure::EnergyJoules, "Energy, estimated (J)", "energy"),
+    (Figure::EnergyWatts, "Mean power, estimated (W)", "power"),
+    (Figure::EnergyPerBit, "Energy per bit delivered, estimated (pJ/bit)", "energy-per-bit"),
 ];
 
 /// Scale of the vertical axis.
@@ -143,7 +146,7 @@ pub struct Picture {
 
 impl Picture {
     /// The kinds of pictures with a vertical axis.
-    pub const KINDS: [&'static str; 10] = [
+    pub const KINDS: [&'static str; 13] = [
         "latency",
         "latency-p99",
         "accepted",
@@ -154,6 +157,9 @@ impl Picture {
         "message-p99",
         "job-wait",
         "job-slowdown",
+        "energy",
+        "power",
+        "energy-per-bit",
     ];
 }
 
@@ -307,6 +313,8 @@ pub fn pictures(curves: &Curves, collected: &Collected, style: &Style) -> Vec<Pi
         Figure::AcceptedLoadOfSenders => has_load,
         Figure::CompletionCycles => !is_timed,
         Figure::CompletionSeconds => is_timed,
+        // That of traffic without an end depends on the length of the run alone.
+        Figure::EnergyJoules => !has_load,
         _ => true,
     };
     let is_drawn = |figure: Figure| curves.is_along && is_meant(figure) && curves.have(&collected.rows, figure);

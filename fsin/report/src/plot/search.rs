@@ -1,4 +1,4 @@
-//! Pictures of searches for the saturation load: what the loads that were tried gave.
+//! Pictures of searches for the saturation load: the results at the loads that were tried.
 
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ fn curve(search: &Search, rows: &mut Vec<Row>) -> Curve {
     }
 }
 
-/// The figures of a load that was tried as a result of a run with these settings.
+/// Converts the figures of a load that was tried into the result of a run with these settings.
 fn result(probe: &Map<String, Value>, experiment: &str) -> Option<RunResult> {
     let mut whole = probe.clone();
     let load = whole.remove("load")?;

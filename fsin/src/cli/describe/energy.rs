@@ -1,4 +1,4 @@
-//! `fsin energy`: what counted events cost, without a run.
+//! `fsin energy`: evaluates counted events under a table of energies, without a run.
 
 use std::path::{Path, PathBuf};
 

@@ -98,7 +98,7 @@ fn with_unit(unit: &str, meaning: &str) -> String {
 
 /// A name with its type and meaning.
 fn entry(name: &str, of: &str, meaning: &str) -> String {
-    // A text in three quotes that ends with one more, or holds a backslash, would be another text.
+    // Quotes and backslashes would end or change a text in three quotes.
     let meaning = meaning.replace('\\', "\\\\").replace('"', "'");
     format!("\n    {name}: {of}\n    \"\"\"{meaning}\"\"\"\n")
 }

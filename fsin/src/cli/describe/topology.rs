@@ -200,7 +200,7 @@ impl Described {
             }
             return Some(new);
         }
-        // What joins a host to its interface is no link of the file.
+        // The link between a host and its interface is not a link of the file.
         let is_own = |host: NodeId, there: NodeId| network.fabric().nic(host) == Some(there);
         for node in (0..network.nodes()).map(NodeId::at) {
             for port in (0..network.fabric().ports()).map(|port| Port(port as u8)) {

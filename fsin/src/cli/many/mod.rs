@@ -236,7 +236,7 @@ pub(super) fn point() -> Command {
 /// The command `fsin collect`.
 pub(super) fn collect() -> Command {
     Command::new("collect")
-        .about("Writes results.csv and results.jsonl of the points that have run, whoever ran them")
+        .about("Writes results.csv and results.jsonl of all points that have run, in this process or in others")
         .arg(folder("Folder of the sweep"))
         .arg(quiet())
 }
@@ -388,7 +388,7 @@ fn picture_flags() -> Vec<Arg> {
             .allow_hyphen_values(true)
             .value_parser(plot::range)
             .help("Both ends of an axis: of x, or of the vertical one of latency, latency-p99, accepted, completion, shots, slowdown, \
-                   slowdown-p99, message-p99, job-wait or job-slowdown; may be repeated")
+                   slowdown-p99, message-p99, job-wait, job-slowdown, energy, power or energy-per-bit; may be repeated")
             .help_heading("Axes"),
         flag("over-time", "Draw load and latency over time instead: each measured batch of each run, joined")
             .help_heading("Curves"),

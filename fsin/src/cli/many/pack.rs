@@ -1,7 +1,8 @@
-//! `fsin pack`: a folder of results as one file, a parcel, that others run again; and its unpacking.
+//! `fsin pack`: packs a folder of results into one file, a parcel, with which others can repeat the runs; and
+//! unpacking.
 //!
-//! A parcel is a tar archive, compressed by xz, of one folder: the results with their inputs, and a CITATION.cff of the
-//! run. The same results give the same bytes. Nothing in it names the machine or the folders of its maker.
+//! A parcel is a tar archive of one folder, compressed by xz: the results with their inputs, and a CITATION.cff of the
+//! run. The same results give the same bytes. A parcel does not contain names of the machine or its folders.
 //!
 //! Decision: docs/decisions/0501-parcels.md.
 
@@ -17,15 +18,15 @@ use tar::{Archive, Builder, EntryType, Header};
 
 use crate::cli::{Complaint, Exit, output};
 
-/// \[bytes\] Most that the content of a parcel may be: more is no parcel of ours.
+/// \[bytes\] Maximum size of the content of a parcel.
 const MOST: u64 = 1 << 36;
-/// \[entries\] Most of a parcel.
+/// \[entries\] Maximum number in a parcel.
 const MOST_ENTRIES: usize = 1 << 22;
 /// Files of a folder that are about the process that wrote it.
 const OF_PROCESS: &[&str] = &["journal.jsonl"];
 /// Suffixes of the files of results, which are text.
 const TEXTS: &[&str] = &["csv", "html", "json", "jsonl", "md", "svg", "toml", "txt"];
-/// How hard xz tries.
+/// Compression level of xz.
 const PRESET: u32 = 6;
 
 /// Writes a parcel.
@@ -75,7 +76,7 @@ pub(crate) fn pack(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(Exit::Done)
 }
 
-/// Refuses results some of whose inputs are elsewhere.
+/// Refuses results with inputs outside the folder.
 fn complete(folder: &Path, collected: &Collected) -> Result<(), Complaint> {
     let inputs = collected.rows.iter().flat_map(|row| &row.result.manifest.inputs);
     match inputs.map(|input| Path::new(&input.path)).find(|path| path.is_absolute()) {
@@ -113,8 +114,8 @@ fn below(root: &Path, part: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// What in a file of the results names a folder of this machine: that of the results, or that of the user. Inputs are
-/// as they are.
+/// The name of a folder of this machine in a file of the results: the folder around the results, or the user's home.
+/// Inputs are not searched.
 fn anonymous(root: &Path, file: &Path) -> io::Result<Option<String>> {
     let is_text = file.extension().is_some_and(|suffix| TEXTS.contains(&&*suffix.to_string_lossy()));
     if !is_text || file.starts_with("inputs") {
@@ -151,7 +152,7 @@ fn write(to: &Path, root: &Path, name: &str, files: &[PathBuf], citation: &str) 
     archive.into_inner()?.finish()?.flush()
 }
 
-/// How to cite the results: the version that made them, and what identifies them.
+/// A citation of the results: the version that made them, and their digests.
 fn citation(name: &str, plan: &Plan, collected: &Collected) -> String {
     let manifest = collected.rows.first().map(|row| row.result.manifest.clone()).unwrap_or_default();
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
@@ -178,7 +179,7 @@ fn citation(name: &str, plan: &Plan, collected: &Collected) -> String {
     )
 }
 
-/// A parcel in a folder of its own, which goes with this.
+/// A parcel that is unpacked into a folder of its own, which is removed when this is dropped.
 pub(crate) struct Unpacked {
     root: PathBuf,
     /// The folder of the results.

@@ -146,7 +146,7 @@ impl From<ConvertError> for Complaint {
     }
 }
 
-/// Writes the pictures of searches into `plots` of a folder, and says where they are unless `is_quiet`.
+/// Writes the pictures of searches into `plots` of a folder, and prints their paths unless `is_quiet`.
 pub(super) fn write_searches(folder: &Path, found: &Saturations, is_quiet: bool) -> Result<(), Complaint> {
     let target = folder.join("plots");
     let pictures = searches(found, &Style::default());

@@ -1,4 +1,4 @@
-//! `--event-counts`: what routers and links did, for `fsin energy`.
+//! `--event-counts`: counts of events at routers and links, for `fsin energy`.
 
 use std::path::PathBuf;
 

@@ -34,7 +34,7 @@ pub(crate) struct Kept {
     file: NewFile,
     is_csv: bool,
     title: String,
-    /// The unit of time of the picture, in cycles, and what waits.
+    /// The unit of time of the picture, in cycles, and the name of the items that wait.
     unit: (&'static str, f64),
     packets: &'static str,
 }
@@ -43,7 +43,7 @@ impl Kept {
     /// Begins with the run, if the flag is given.
     ///
     /// # Errors
-    /// A network without ports, another observer, an ending that says nothing, a file that cannot be created.
+    /// A network without ports, another observer, an unknown extension, a file that cannot be created.
     pub(crate) fn begin(matches: &ArgMatches, experiment: &Experiment) -> Result<Option<Self>, Complaint> {
         let Some(path) = matches.get_one::<PathBuf>(FLAG) else { return Ok(None) };
         let named = format!("--{FLAG} {}", path.display());
@@ -63,7 +63,7 @@ impl Kept {
         let (Some(topology), Some(_)) = (experiment.topology(), experiment.network.room()) else {
             let network = experiment.model.component.name;
             let what = format!("--{FLAG} shows ports of routers, and --network {network} has none");
-            return refuse(what, "leave it out, or use --network vct or ethernet");
+            return refuse(what, "leave it out, or use --network vct, wormhole or ethernet");
         };
         // A cycle of exactly a picosecond.
         let (unit, packets) = match experiment.network.cycle() {

@@ -205,6 +205,69 @@ fn networks_of_every_model_have_joules() {
     }
 }
 
+/// Static power is that of the links and ports that exist: the border of a mesh has no links, and ports of hosts are none
+/// of switches.
+#[test]
+fn static_power_is_that_of_links_and_ports_that_exist() {
+    let folder = folder();
+    let table = "[link.default]\nstatic_mw = 1\n[router.default]\nstatic_mw_per_gbps = 1\n";
+    std::fs::write(folder.path().join("static.toml"), table).expect("a file");
+    let run = |network: &str, extra: &[&str]| {
+        let rate = if ["vct", "wormhole"].contains(&network) { "--bandwidth" } else { "--link-rate" };
+        let output = fsin(folder.path())
+            .args(["run", "--network", network, rate, "10Gb/s", "--kernel", "all-to-all:bytes=4096"])
+            .args(["--energy", "events:static.toml", "--format", "json", "-q"])
+            .args(extra)
+            .output()
+            .expect("fsin has just been built");
+        assert_eq!(output.status.code(), Some(0), "{network}: {}", String::from_utf8_lossy(&output.stderr));
+        figures(&output)["energy"]["parts"].as_array().cloned().unwrap_or_default()
+    };
+    for network in ["vct", "wormhole", "flow", "ethernet"] {
+        // Three rows of three links, and four columns of two, both ways.
+        let parts = run(network, &["--topology", "mesh:4x3"]);
+        let between = parts.iter().filter(|part| part["class"].as_str().is_some_and(|of| of.starts_with("dimension-")));
+        assert_eq!(between.filter_map(|part| part["count"].as_u64()).sum::<u64>(), 34, "{network}: {parts:?}");
+        // One switch with five ports of 10 Gb/s.
+        let parts = run(network, &["--topology", "star:5"]);
+        let routers = parts.iter().find(|part| part["part"] == "routers").and_then(|part| part["watts"].as_f64());
+        assert!(routers.is_some_and(|watts| (watts / 0.05 - 1.0).abs() < 1e-9), "{network}: {parts:?}");
+    }
+}
+
+/// A sweep of traffic has curves of power and of energy per bit, one of programs those of energy as well.
+#[test]
+fn energy_is_drawn_over_load_and_over_sizes() {
+    let folder = folder();
+    let mut words = vec!["--network", "wormhole", "--topology", "mesh:4x4", "--energy", "events:chip-32nm"];
+    for (name, axis, wanted) in [
+        ("load", &["--load", "0.1,0.2", "--cycles", "2000"][..], &["power", "energy-per-bit"][..]),
+        (
+            "bytes",
+            &["--kernel", "all-to-all:bytes=512", "--kernel", "all-to-all:bytes=4096"],
+            &["energy", "power", "energy-per-bit"],
+        ),
+    ] {
+        words.truncate(6);
+        words.extend(axis);
+        let done = |command: &str, words: &[&str]| {
+            let output = fsin(folder.path()).arg(command).args(words).output().expect("fsin has just been built");
+            assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        };
+        words.extend(["-q", "-o", name]);
+        done("sweep", &words);
+        done("plot", &[name, "-q"]);
+        for kind in ["energy", "power", "energy-per-bit"] {
+            let picture = folder.path().join(name).join("plots").join(kind);
+            let is_there = picture.with_extension("svg").is_file() && picture.with_extension("csv").is_file();
+            assert_eq!(is_there, wanted.contains(&kind), "{name}: {kind}");
+        }
+        let results = rows(&std::fs::read_to_string(folder.path().join(name).join("results.csv")).expect("results"));
+        let drawn = std::fs::read_to_string(folder.path().join(name).join("plots/power.csv")).expect("data");
+        assert!(results.len() == 2 && results.iter().all(|row| drawn.contains(&row["energy_watts"])), "{drawn}");
+    }
+}
+
 /// What cannot be estimated is refused before the run, with its place and remedy.
 #[test]
 fn what_has_no_energy_is_refused() {

@@ -1,4 +1,4 @@
-//! Ports with classes: who was paused by whom, marks, queues over time; and which class a message has.
+//! Ports with classes: pauses with the pausing node, marks, queues over time; and the classes of messages.
 
 use fsin::report::illegible;
 
@@ -52,7 +52,7 @@ fn pictures_and_page_show_who_was_paused_by_whom() {
     done(folder.path(), "report r -q");
     let page = fs::read_to_string(folder.path().join("r/report.html")).unwrap();
     assert!(page.contains("<h2>Ports</h2>") && page.contains("by switch 5") && page.contains("paused by it (us)"));
-    // Nothing of this without classes.
+    // Without classes there are no such figures.
     done(folder.path(), "run --network ethernet --topology star:4 --load 0.1 --cycles 100000000 -q -o plain");
     let told = code_and_words(&run(folder.path(), "plot plain --ports"), 2);
     assert!(told.contains("no port of any run was paused"), "{told}");
@@ -147,7 +147,7 @@ fn messages_have_the_class_of_their_source_or_job() {
     assert!(told.contains("0 to 7"), "{told}");
 }
 
-/// Headrooms are set aside for the classes of a list, whatever it calls its hosts.
+/// Headrooms are set aside for the classes of a list, also if it names hosts instead of numbering them.
 #[test]
 fn classes_of_a_list_do_not_depend_on_the_names_of_hosts() {
     let folder = tempfile::tempdir().unwrap();

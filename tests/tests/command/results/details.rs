@@ -290,7 +290,7 @@ fn lists_of_flows_are_read_in_both_forms() {
 }
 
 #[test]
-fn a_flow_completes_at_its_start_and_its_time() {
+fn l7_a_flow_completes_at_its_start_and_its_time() {
     let folder = tempfile::tempdir().unwrap();
     // The second begins when nothing of the first is on its way, not even an acknowledgement.
     let start = 100_000_000;
@@ -433,4 +433,39 @@ fn slow_down_is_drawn_over_the_size_of_messages() {
     done(folder.path(), "run --topology torus:4x4 --load 0.1 --cycles 1000 -q -o one");
     let told = code_and_words(&run(folder.path(), "plot one --by-size"), 2);
     assert!(told.contains("no run has kept the times of ten messages"), "{told}");
+}
+
+/// Loads that words of the traffic language state are in the unit of `--load`, in every model: of a term of a sum, and
+/// of the traffic beside an application.
+#[test]
+fn loads_within_traffic_have_the_unit_of_load() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = [
+        "vct",
+        "wormhole",
+        "flow --link-rate 100Gb/s --propagation 100ns",
+        "ethernet --link-rate 100Gb/s",
+        "constant-delay:delay=1us,rate=100Gb/s",
+        "constant-delay:delay=100ns",
+        "myrinet",
+    ];
+    let generated = |words: &str| {
+        let output = run(folder.path(), &format!("run -q --format json {words}"));
+        assert!(output.status.success(), "{words}: {}", String::from_utf8_lossy(&output.stderr));
+        let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+        result["generated_load_phits_per_node_cycle"].as_f64().unwrap()
+    };
+    for model in models {
+        let of_run = generated(&format!("--network {model} --topology torus:4x4 --load 0.08"));
+        let of_term = generated(&format!("--network {model} --topology torus:4x4 --traffic source(uniform,load=0.08)"));
+        assert_eq!(of_term, of_run, "{model}");
+        // A task alone computes for long; the fifteen other nodes send meanwhile, each of which generates nothing while
+        // a message of its own waits.
+        fs::write(folder.path().join("long.goal"), "num_ranks 1\nrank 0 {\nc: calc 3000000\n}\n").unwrap();
+        let beside = generated(&format!(
+            "--network {model} --topology torus:4x4 --trace long.goal --temporal background(0.08)"
+        ));
+        let most = 0.08 * 15.0 / 16.0;
+        assert!((0.75 * most..1.05 * most).contains(&beside), "{model}: {beside}, not {most}");
+    }
 }

@@ -246,7 +246,7 @@ fn a_trace_that_changed_is_found() {
 
 /// The page is dark where the reader's system is dark, light where it is light, and names what was run.
 #[test]
-fn a_page_is_dark_where_the_reader_is() {
+fn l9_a_page_is_dark_where_the_reader_is() {
     let folder = tempfile::tempdir().unwrap();
     done(folder.path(), "run --kernel all-reduce-ring:tasks=4,bytes=4096 --topology torus:4 --link-loads -q -o k");
     done(folder.path(), "report k -q");

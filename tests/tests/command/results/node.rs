@@ -195,3 +195,25 @@ fn messages_of_any_length_are_carried_whole_at_once() {
         assert_eq!(found["packets_received"], found["packets_generated"], "{network}: {found}");
     }
 }
+
+/// Transports that spray reach hosts with slow links too: a port that is slower than the fastest host has room for data.
+#[test]
+fn sprayed_flows_reach_slow_hosts() {
+    let folder = tempfile::tempdir().unwrap();
+    let links = "H0 s rate 100Gb/s delay 1us\nH1 s rate 1Gb/s delay 1us\nH2 s rate 100Gb/s delay 1us\n";
+    fs::write(folder.path().join("net.txt"), links).unwrap();
+    fs::write(folder.path().join("f.csv"), "src,dst,bytes,start\nH0,H1,100000,0s\nH1,H2,70000,0s\n").unwrap();
+    let line =
+        "--network ethernet --topology graph:net.txt --forwarding static --flows f.csv --max-cycles 100000000000";
+    for transport in ["uec", "uec --trim arriving", "uec --trim off", "uec --cc both", "ndp", "ndp --trim arriving"] {
+        let found = result(folder.path(), &format!("{line} --transport {transport}"));
+        assert_eq!(found["complete"], true, "{transport}: {found}");
+        assert_eq!(found["packets_received"], found["packets_generated"], "{transport}: {found}");
+    }
+    for (trim, least) in [("coin", "8300"), ("arriving", "4150"), ("off", "4150")] {
+        let line = format!("{line} --transport uec --trim {trim} --port-queue 4149B");
+        let output = tests::command::fsin(folder.path()).arg("run").args(line.split(' ')).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), said.contains(&format!("use {least} to"))), (Some(2), true), "{said}");
+    }
+}

@@ -22,7 +22,7 @@ fn has(bytes: &[u8], word: &str) -> bool {
 }
 
 #[test]
-fn a_parcel_runs_elsewhere_as_another_user_and_names_no_folder_of_its_maker() {
+fn l9_a_parcel_runs_elsewhere_as_another_user_and_names_no_folder_of_its_maker() {
     let mine = tempfile::tempdir().unwrap();
     let home = mine.path().join("a-name-of-my-own");
     fs::create_dir_all(home.join("inputs-of-mine")).unwrap();
@@ -44,7 +44,7 @@ fn a_parcel_runs_elsewhere_as_another_user_and_names_no_folder_of_its_maker() {
     assert!(host.is_empty() || host == "localhost" || !has(&inside, host), "the parcel names the host {host}");
     assert!(has(&inside, "cff-version: 1.2.0") && has(&inside, "r/inputs/") && has(&inside, "A B\nB C\nC A\n"));
 
-    // Elsewhere: nothing of its maker is left, and the user has another home.
+    // In another folder, without the original one and with another home.
     let theirs = tempfile::tempdir().unwrap();
     fs::write(theirs.path().join("parcel"), &parcel).unwrap();
     drop(mine);
@@ -55,7 +55,7 @@ fn a_parcel_runs_elsewhere_as_another_user_and_names_no_folder_of_its_maker() {
     let left: Vec<_> = fs::read_dir(theirs.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();
     assert_eq!(left, ["parcel"], "nothing is left behind");
 
-    // As nobody, without a network, where this user may do so.
+    // As another user, without a network, if this user may change to it.
     let set = Command::new("chmod").args(["-R", "a+rwX"]).arg(theirs.path()).status();
     let nobody = ["--net", "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
     let can = Command::new("unshare").args(nobody).arg(binary()).arg("--version").output();
@@ -90,7 +90,7 @@ fn a_sweep_is_a_parcel_too_and_what_is_none_is_refused() {
     let whole = fs::read(at("s.parcel")).unwrap();
     fs::write(at("half"), &whole[..whole.len() / 2]).unwrap();
     code(&run(folder.path(), "rerun half"), 2);
-    // What names a folder of this machine is not packed.
+    // A file with the name of a folder of this machine is refused.
     fs::write(at("s/notes.txt"), format!("see {}/", folder.path().canonicalize().unwrap().display())).unwrap();
     let refused = run(folder.path(), "pack s -o other");
     code(&refused, 2);

@@ -6,6 +6,8 @@
 //! picoseconds; the reader must be told.
 //!
 //! A size of 0 is a flow without end in htsim; here it is a message without bytes, and a note says so.
+//!
+//! Decision: docs/decisions/0531-lists-that-are-too-short.md.
 
 use std::collections::HashMap;
 
@@ -56,15 +58,22 @@ pub(super) fn read<'t>(lines: impl Iterator<Item = (&'t str, usize)>, of: &Readi
     let mut at: Vec<usize> = Vec::new();
     let (mut flows, mut found, mut endless) = (0_u64, 0_u64, 0_u64);
     while flows < connections || found < triggers.unwrap_or(0) {
-        let Some((text, line)) = lines.next() else {
+        // Fewer than announced: the list ends, or text or a flow too many stands where the rest should.
+        let too_few = |behind: &str| {
             let what = format!(
-                "{connections} connections and {} triggers are announced, and {flows} and {found} follow",
+                "{connections} connections and {} triggers are announced, and {flows} and {found} {behind}",
                 triggers.unwrap_or(0)
             );
-            return Err(error(last, what, "the file ends too early, or counts more than it has"));
+            let remedy = "the file ends too early, counts more than it has, or a line of it is none such as `0->1 id 1 start 0 size 2000000`";
+            error(last, what, remedy)
         };
+        let Some((text, line)) = lines.next() else { return Err(too_few("follow")) };
         let words: Vec<&str> = text.split_whitespace().collect();
-        if words[0].eq_ignore_ascii_case("trigger") {
+        let is_trigger = words[0].eq_ignore_ascii_case("trigger");
+        if !(is_trigger || words[0].contains("->") && flows < connections) {
+            return Err(too_few(&format!("stand before line {line}, `{}`", short(text))));
+        }
+        if is_trigger {
             let (id, trigger) = trigger(&words).ok_or_else(|| not(text, "a trigger", FORM, line))?;
             if triggers_by_id.insert(id, (list.triggers.len() as u32, line)).is_some() {
                 return Err(error(line, format!("trigger {id} stands twice"), "give it once"));
@@ -72,9 +81,6 @@ pub(super) fn read<'t>(lines: impl Iterator<Item = (&'t str, usize)>, of: &Readi
             list.triggers.push(trigger);
             found += 1;
             continue;
-        }
-        if flows == connections {
-            return Err(not(text, "a trigger", FORM, line));
         }
         let (flow, links) = connection(&words, text, line, nodes, of)?;
         endless += u64::from(flow.bytes == 0);

@@ -242,6 +242,10 @@ mod tests {
             ("src,dst,bytes,start,class\n1,0,5,0,8", "line 2: `8` is not a class"),
             ("src,dst,bytes,start\n1,0,5,1000001s", "line 2: a start of 1000001000000000000 ps"),
             ("2\n0 1 3 100 5 2.0", "line 1: 2 flows are announced, and 1 follow"),
+            (
+                "2\n0 1 3 100 5 2.0\nsource destination",
+                "line 1: 2 flows are announced, and 1 stands before line 3, `source destination`",
+            ),
             ("1\n0 1 3 100 5", "line 2: 5 words"),
             ("1\n0 1 3 100 5 -2", "line 2: `-2` is not a start"),
             ("1\n0 1 3 1000 2.0 9.5", "line 2: `2.0` is not a size: packets, start and end, as in lists of ns3-rdma"),
@@ -328,7 +332,31 @@ mod tests {
     fn faults_of_htsim_lists_are_named() {
         let of = Reading { cm_unit: Some(1), ..Reading::default() };
         for (from, to, fault) in [
-            ("Connections 3", "Connections 4", "line 9: `what else` is not a connection"),
+            (
+                "Connections 3",
+                "Connections 4",
+                "line 3: 4 connections and 2 triggers are announced, and 3 and 2 stand before line 9, `what else`",
+            ),
+            (
+                "Triggers 2",
+                "Triggers 3",
+                "line 3: 3 connections and 3 triggers are announced, and 3 and 2 stand before line 9, `what else`",
+            ),
+            (
+                "\n2->3 id 3 msg trigger 2 size 0\ntrigger id 2 barrier count 1\nwhat else",
+                "",
+                "line 3: 3 connections and 2 triggers are announced, and 2 and 1 follow",
+            ),
+            (
+                "Connections 3",
+                "Connections 2",
+                "line 3: 2 connections and 2 triggers are announced, and 2 and 1 stand before line 7, `2->3 id 3 msg trigger 2 size 0`",
+            ),
+            (
+                "2->3 id 3",
+                "2-3 id 3",
+                "line 3: 3 connections and 2 triggers are announced, and 2 and 1 stand before line 7, `2-3 id 3 msg trigger 2 size 0`",
+            ),
             ("trigger 1 size", "trigger 9 size", "line 5: trigger 9 is none of the list"),
             ("2->3", "2->4", "line 7: node `4` where the list says 4 nodes"),
             ("prio 3", "prio 8", "line 5: `8` is not a class"),
@@ -337,7 +365,9 @@ mod tests {
             ("oneshot", "onceshot", "line 6: `trigger id 1 onceshot` is not a trigger"),
             ("Triggers 2", "Failures 2", "line 3: failures in a list of flows"),
         ] {
-            let error = read(&CM.replacen(from, to, 1), &of).unwrap_err();
+            let changed = CM.replacen(from, to, 1);
+            assert_ne!(changed, CM, "{from}");
+            let error = read(&changed, &of).unwrap_err();
             assert_eq!(error.to_string(), fault, "{from}");
         }
         let error = read(CM, &Reading::default()).unwrap_err();

@@ -73,11 +73,17 @@ pub fn read(text: &str, of: &Reading<'_>) -> Result<List, FlowsError> {
     };
     let mut flows = Vec::new();
     while (flows.len() as u64) < count {
-        let Some((line, number)) = lines.next() else {
-            let what = format!("{count} flows are announced, and {} follow", flows.len());
+        let too_few = |behind: &str| {
+            let what = format!("{count} flows are announced, and {} {behind}", flows.len());
             let remedy = "the file ends too early: begin with the number of the lines that follow";
-            return Err(FlowsError { line: Some(at), what, remedy });
+            FlowsError { line: Some(at), what, remedy }
         };
+        let Some((line, number)) = lines.next() else { return Err(too_few("follow")) };
+        // Text, where a flow has four numbers at least.
+        if line.split_whitespace().all(|word| word.parse::<f64>().is_err()) {
+            let one = if flows.len() == 1 { "stands" } else { "stand" };
+            return Err(too_few(&format!("{one} before line {number}, `{}`", short(line))));
+        }
         flows.push(of_ns3(line, number, of)?);
     }
     let mut list = list("a list of ns-3", flows);

@@ -140,12 +140,12 @@ pub(super) static BACKGROUND: Entry = Entry {
         name: "background",
         about: "beside a trace or kernel: Bernoulli traffic of load l from the nodes without a task, among themselves, \
                 until the last task is done",
-        parameters: &[Parameter { name: "l", about: "load of each [phit/node/cycle]", range: "0..", default: "" }],
+        parameters: &[Parameter { name: "l", about: "load of each, in the unit of {load}", range: "0..", default: "" }],
         source: "INSEE, Interconnection Network Simulation and Evaluation Environment",
     },
     aliases: &[],
     build: |call, context| {
-        let load = call.number("l", 0.0..=f64::from(1 << 24))?;
+        let load = call.number("l", 0.0..=f64::from(1 << 24))? * context.capacity;
         Ok(Temporal::Background { process: bernoulli::process(ProcessContext { load, ..context })? })
     },
 };

@@ -103,6 +103,8 @@ pub struct ProcessContext {
     pub nodes: usize,
     /// \[phit/node/cycle\] Load of a node that is not silent.
     pub load: f64,
+    /// \[phit/cycle\] Load 1 in the unit in which a process states a load of its own.
+    pub capacity: f64,
     /// \[phit\] Mean size of a message.
     pub mean_phits: f64,
     /// Run seed.

@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn gaps_end_before_twice_their_mean() {
-        let context = ProcessContext { nodes: 1, load: 0.01, mean_phits: 10.0, seed: 3 };
+        let context = ProcessContext { nodes: 1, load: 0.01, capacity: 1.0, mean_phits: 10.0, seed: 3 };
         let Temporal::Process(mut process) = read("uniform-gaps", context).unwrap() else { panic!("a process") };
         let mut rng = stream(3, 0, Purpose::Temporal);
         let (mut at, mut most) = (Cycle(0), 0);

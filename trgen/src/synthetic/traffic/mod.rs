@@ -159,7 +159,7 @@ impl Traffic {
             let mut sum: Vec<Box<dyn Part>> = Vec::new();
             for term in terms {
                 uses_load |= shares_load(term);
-                let load = term.load.unwrap_or(config.load * (term.share / shares));
+                let load = own_load(config, term).unwrap_or(config.load * (term.share / shares));
                 let seed = if index == 0 { config.seed } else { part_seed(config.seed, index) };
                 let (source, sent) = source(config, term, load, seed, &mut remarks)?;
                 offered += sent;
@@ -253,6 +253,11 @@ impl Traffic {
 /// The seed of one term of the traffic, from the run seed and the number of the term.
 fn part_seed(seed: u64, part: u64) -> u64 {
     mix2(mix2(seed, Purpose::Part as u64), part)
+}
+
+/// \[phit/node/cycle\] The load that a term states for itself.
+fn own_load(config: &Config, term: &Term) -> Option<f64> {
+    term.load.map(|load| load * config.capacity)
 }
 
 /// True if a term has a share of the common load.
@@ -367,7 +372,8 @@ fn source(
     remark(config, &*pattern, &*law, remarks);
     let nodes = config.geometry.nodes();
     let process = |load| {
-        let context = temporal::ProcessContext { nodes, load, mean_phits: config.mean_phits(&*law), seed };
+        let (capacity, mean_phits) = (config.capacity, config.mean_phits(&*law));
+        let context = temporal::ProcessContext { nodes, load, capacity, mean_phits, seed };
         match &term.temporal {
             Some(process) => {
                 temporal::parse_independent(&config.pattern, process, context).map_err(Word::Pattern.misfit())
@@ -420,9 +426,14 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
     let built = pattern(config, term, seed)?;
     let mut remarks = Vec::new();
     remark(config, &*built, &*law, &mut remarks);
-    let load = term.load.unwrap_or(config.load);
-    let context =
-        temporal::ProcessContext { nodes: config.geometry.nodes(), load, mean_phits: config.mean_phits(&*law), seed };
+    let load = own_load(config, term).unwrap_or(config.load);
+    let context = temporal::ProcessContext {
+        nodes: config.geometry.nodes(),
+        load,
+        capacity: config.capacity,
+        mean_phits: config.mean_phits(&*law),
+        seed,
+    };
     let temporal = match &term.temporal {
         Some(process) => temporal::build(&config.pattern, process, context).map_err(Word::Pattern.misfit())?,
         None => temporal::read(&config.process, context).map_err(Word::Process.misfit())?,
@@ -512,6 +523,7 @@ pub fn background(config: &Config) -> Result<Traffic, Misfit> {
     let context = temporal::ProcessContext {
         nodes: config.geometry.nodes(),
         load,
+        capacity: config.capacity,
         mean_phits: config.mean_phits(&*law),
         seed: config.seed,
     };

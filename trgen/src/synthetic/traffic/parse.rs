@@ -33,7 +33,7 @@ const SOURCE: Component = Component {
         Parameter { name: "pattern", about: "where it sends", range: "any pattern", default: "" },
         Parameter {
             name: "load",
-            about: "its own load, beside {load} [phit/node/cycle]",
+            about: "its own load, beside {load} and in its unit",
             range: "0..",
             default: "its share of {load}",
         },
@@ -52,7 +52,8 @@ pub(super) struct Term {
     pub(super) pattern: Expr,
     /// Share of the common load of the terms of a phase; positive.
     pub(super) share: f64,
-    /// \[phit/node/cycle\] The load of this term alone; `None` if it has a share of the common load.
+    /// The load of this term alone, of which the configuration's capacity is 1; `None` if it has a share of the common
+    /// load.
     pub(super) load: Option<f64>,
     /// Temporal process; `None` for that of the configuration.
     pub(super) temporal: Option<Expr>,

@@ -6,7 +6,10 @@
 //!
 //! # How the model departs from reality, and who could notice
 //! Graphs have a single tag space and no communicators: a receive with any tag also accepts messages of other
-//! communicators. Messages of collectives it leaves alone, except in files, which cannot say so.
+//! communicators. It does not match messages of collectives. The formats of files cannot express that difference, and
+//! `trace-prep` writes no such graph.
+//!
+//! Decision: docs/decisions/0532-graphs-of-wildcards.md.
 
 use std::collections::HashMap;
 
@@ -128,7 +131,8 @@ mod tests {
     use crate::trace::program::Send;
     use crate::units::TaskId;
 
-    /// A receive from any rank with any tag is posted before the message of a collective arrives, which is not for it.
+    /// A receive from any rank with any tag that is posted before the message of a collective arrives does not match
+    /// it.
     #[test]
     fn a_receive_with_any_tag_leaves_collectives_alone() {
         let (first, second) = (Tag::collective(0), Tag::user(7));
@@ -143,6 +147,8 @@ mod tests {
             ],
         };
         let graph = graph(&program).expect("nothing waits for any of several");
+        // A file could not say so.
+        assert!(!graph.fits_files());
         let execution = ideal::execute(graph, HostParams::default(), 2500, &mut |_| true);
         assert!(execution.remains.is_nothing(), "{:?}", execution.remains);
     }

@@ -109,7 +109,7 @@ pub struct Graph {
     roots: Vec<(u32, u32)>,
     /// Highest number of a CPU and of a network interface.
     highest: (u8, u8),
-    /// Tags of collectives begin here, if receives with any tag leave them alone.
+    /// First tag of collectives, if receives with any tag do not match these.
     collectives_from: Option<u32>,
 }
 
@@ -218,17 +218,25 @@ impl Graph {
         Ok(Self { ranks, roots, highest: (cpu, nic), collectives_from: None })
     }
 
-    /// The same graph, in which receives with any tag leave messages with tags from `bound` on alone: those of
-    /// collectives, which have a context of their own. Files of graphs cannot say so.
+    /// The same graph, in which receives with any tag do not match tags from `bound` on: those of collectives, which
+    /// have a context of their own. The file formats of graphs cannot express this.
     #[must_use]
     pub fn with_own_tags_below(self, bound: u32) -> Self {
         Self { collectives_from: Some(bound), ..self }
     }
 
-    /// Receives with any tag take messages with tags below this; [`ANY`] unless said otherwise.
+    /// Receives with any tag match tags below this; [`ANY`] if they match all tags.
     #[must_use]
     pub fn own_tags_below(&self) -> u32 {
         self.collectives_from.unwrap_or(ANY)
+    }
+
+    /// True if a file can hold the graph. None can where a receive with any tag must leave the messages of collectives:
+    /// executed from a file, it would take them, and what they were for would wait for ever.
+    #[must_use]
+    pub fn fits_files(&self) -> bool {
+        let takes_any = |node: &Node| node.kind == Kind::Recv && node.tag == ANY;
+        self.collectives_from.is_none() || !self.ranks.iter().flat_map(Rank::nodes).any(takes_any)
     }
 
     /// The ranks of the graph.

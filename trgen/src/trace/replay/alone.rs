@@ -1,8 +1,8 @@
-//! The completion of a program over a network in which a message takes what it takes alone, without simulating it.
+//! The completion time of a program over a network without contention, computed without simulating the network.
 //!
-//! Where no receive accepts messages of several senders or tags, the n-th receive of a sender and tag gets the n-th such
-//! message, whenever they come. Then each task can be followed with a clock of its own, up to a message that has not been
-//! sent yet. The result is that of a run, to the cycle; it takes a tenth of the time.
+//! If no receive accepts messages of several senders or tags, the n-th receive of a sender and tag gets the n-th such
+//! message, in any order of arrival. Then each task can be followed with a clock of its own, up to a message that has
+//! not been sent yet. The result is that of a simulation, to the cycle, in a tenth of the time.
 //!
 //! Decision: docs/decisions/0511-clocks-of-tasks.md.
 
@@ -16,7 +16,7 @@ use crate::source::SourceError;
 use crate::trace::program::{Event, Receive, Request, Send, Tag, TagFilter};
 use crate::units::{Cycle, TaskId};
 
-/// \[cycles\] What a message takes from its sending: until its sender knows that it is sent, and until it has arrived.
+/// \[cycles\] Times of a message after its sending: until its sender knows that it is sent, and until it has arrived.
 pub type Times = (u64, u64);
 
 /// The times of a message.
@@ -25,16 +25,16 @@ pub type Rule<'a> = &'a mut dyn FnMut(&Message) -> Times;
 /// The end of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 enum End {
-    /// There is none, or it has been waited for.
+    /// There is no such request, or it has been waited for.
     #[default]
     None,
     /// It is not known yet; true if the task waits for it.
     Open(bool),
-    /// \[cycle\] The first one in which a wait for it is over.
+    /// \[cycle\] The first cycle in which a wait for it is over.
     At(u64),
 }
 
-/// Numbers of requests below this lie in a vector.
+/// Requests with numbers below this are kept in a vector.
 const MOST: u32 = 1 << 16;
 
 /// The ends of the requests of a task.
@@ -57,18 +57,18 @@ impl Ends {
     }
 }
 
-/// For what a task waits whose message has not been sent.
+/// The reason why a task waits for a message that has not been sent.
 #[derive(Debug)]
 enum Parked {
-    /// It does not.
+    /// It does not wait.
     No,
-    /// For a blocking receive.
+    /// It waits in a blocking receive.
     Receive,
-    /// For these requests, so many of which have no end yet.
+    /// It waits for these requests; the number of those without an end so far.
     Requests(Box<[Request]>, usize),
 }
 
-/// A task on its way.
+/// State of a task that is followed.
 #[derive(Debug)]
 struct Follower {
     /// \[cycle\] Its clock.
@@ -86,14 +86,15 @@ struct Channel {
     receives: VecDeque<Option<Request>>,
 }
 
-/// All tasks on their way.
+/// State of all tasks.
 struct Following<'a> {
     rule: Rule<'a>,
     tasks: Vec<Follower>,
     channels: Vec<Channel>,
     /// By sender, receiver and tag: the number of the channel.
     numbers: Table<(TaskId, TaskId, Tag), u32>,
-    /// \[cycle\] By sender and receiver: when the last message can be received. The next cannot be before.
+    /// \[cycle\] By sender and receiver: when the last message can be received. Later messages cannot be received
+    /// before.
     last: Table<(TaskId, TaskId), u64>,
     /// Tasks that can go on.
     ready: Vec<TaskId>,
@@ -102,9 +103,9 @@ struct Following<'a> {
 }
 
 impl Replay {
-    /// The cycle after the last one of this program, which has not begun, over a network in which a message takes what a
-    /// `rule` says; `None` if it has to be simulated: a receive that accepts several senders or tags, a wait for one of
-    /// several requests, messages that are announced first, a program that does not end.
+    /// The cycle after the last one of this program, which has not begun, over a network in which `rule` gives the
+    /// times of each message. `None` if it has to be simulated: a receive accepts several senders or tags, the program
+    /// waits for one of several requests, messages are announced first, or the program does not end.
     ///
     /// # Errors
     /// A program that cannot be read.
@@ -151,7 +152,7 @@ impl Replay {
             self.tasks[id.index()].last_active = Some(Cycle(now));
             match event {
                 Event::Compute(_) => {}
-                // It knows nothing new until then, so that computing may begin in that cycle.
+                // Nothing changes for it until then, so computing may begin in that cycle.
                 Event::Send(send) => all.tasks[id.index()].now = all.send(&mut self.tasks, id, &send, now),
                 Event::Isend(send, request) => {
                     if all.is_open(id, request) {
@@ -207,7 +208,7 @@ enum Followed {
     Unknown,
 }
 
-/// Sender, receiver and tag of the messages that a receive of a task accepts, if there is one of each.
+/// Sender, receiver and tag of the messages that a receive of a task accepts, if each is unique.
 fn key(receive: &Receive, id: TaskId) -> Option<(TaskId, TaskId, Tag)> {
     match receive.tag {
         TagFilter::Exactly(tag) => Some((receive.from?, id, tag)),
@@ -224,7 +225,7 @@ impl Following<'_> {
         number
     }
 
-    /// True if a request has been started and not ended: a program that starts it again means two operations by one name.
+    /// True if a request has been started and not ended: starting it again would give two operations one name.
     fn is_open(&mut self, id: TaskId, request: Request) -> bool {
         matches!(self.tasks[id.index()].ends.of(request), End::Open(_))
     }
@@ -237,7 +238,7 @@ impl Following<'_> {
             false => {
                 let message = Message { id: 0, source, destination, bytes: send.bytes, class: 0 };
                 let (leaves, arrives) = (self.rule)(&message);
-                // An event that takes no time is visible at the end of the cycle, as one that takes a cycle.
+                // An event without duration is visible at the end of the cycle, like one that takes a cycle.
                 let arrival = now.saturating_add(arrives.max(1));
                 self.arrived = self.arrived.max(arrival - 1);
                 (now.saturating_add(leaves.min(arrives).max(1)), arrival)

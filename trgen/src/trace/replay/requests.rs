@@ -1,13 +1,13 @@
-//! Requests of a task: what is outstanding, what has completed, and how many the task waits for.
+//! Requests of a task: which are outstanding, which have completed, and which the task waits for.
 //!
-//! Programs number their requests from 0 and use the numbers again, so that those of a task lie in a vector by number.
-//! Large numbers, as a file may have them, have a table.
+//! Programs number their requests from 0 and reuse the numbers, so the requests of a task are kept in a vector by
+//! number. Large numbers, which files may contain, are kept in a hash table.
 
 use super::task::Outstanding;
 use crate::hashing::Table;
 use crate::trace::program::Request;
 
-/// What has become of a request.
+/// State of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 enum Status {
     /// It does not exist, or its end has been waited for.
@@ -23,7 +23,7 @@ enum Status {
     Completed,
 }
 
-/// Numbers below this lie in the vector.
+/// Requests with numbers below this are kept in the vector.
 const MOST: u32 = 1 << 16;
 
 /// The requests of a task.
@@ -159,7 +159,7 @@ mod tests {
             assert_eq!((all.outstanding(one), all.is_awaited(one)), (Some(receive(7)), false));
             assert!(all.wait(one) && !all.wait(one) && all.is_awaited(one));
             all.leave(one);
-            assert!(!all.complete(one), "nobody waits for it");
+            assert!(!all.complete(one), "no wait for it is in progress");
             assert_eq!(all.all(), [(one, None)]);
             assert!(all.is_completed(one) && !all.wait(one) && !all.is_completed(one));
             all.start(one, receive(8), false);

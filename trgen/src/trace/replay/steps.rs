@@ -26,7 +26,7 @@ impl Steps {
                     (*position, *round) = (0, *round + 1);
                 }
                 let event = match events.get_mut(*position) {
-                    // Nothing comes back to it.
+                    // With a single round the event is not needed again.
                     Some(event) if *rounds == 1 => Some(std::mem::replace(event, Event::Compute(Picoseconds(0)))),
                     event => event.map(|event| event.relabelled((*round as i64).wrapping_mul(*labels))),
                 };

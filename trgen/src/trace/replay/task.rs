@@ -20,9 +20,9 @@ pub(super) enum State {
     Receiving(Receive),
     /// Waits until this request has completed.
     WaitingOne(Request),
-    /// Waits until those of these requests have completed that are awaited: so many.
+    /// Waits until the awaited ones of these requests have completed; the number of those that are left.
     Waiting(Box<[Request]>, usize),
-    /// Waits until one of those of these requests has completed that are awaited.
+    /// Waits until one of the awaited ones of these requests has completed.
     WaitingAny(Box<[Request]>),
     /// All events are done.
     Finished,

@@ -139,7 +139,7 @@ fn every_rank_of_a_training_step_ends_when_the_peer_says() {
 
 /// Computations of no duration release what waits for them after what begins at their instant: 32 of 64 ranks depend on it.
 #[test]
-fn sixty_four_ranks_of_a_training_step_end_when_the_peer_says() {
+fn l2_sixty_four_ranks_of_a_training_step_end_when_the_peer_says() {
     let Some(archive) = shared_file("cases/second/stage_llama_64ranks.tar.xz") else { return };
     let params =
         Params { peak: Some(100e12), memory: Some(1e18), least: 1000, group_delay: 10_000, ..Params::default() };
@@ -151,7 +151,7 @@ fn sixty_four_ranks_of_a_training_step_end_when_the_peer_says() {
 
 /// Messages of an all-to-all of a group arrive together, and each is delayed by itself: 10 ns for each of four, not 30.
 #[test]
-fn a_delay_of_groups_is_no_occupation() {
+fn l7_a_delay_of_groups_is_no_occupation() {
     let Some(folder) = shared_file("cases/second/moe8") else { return };
     let end = |group_delay: u64, rate: f64| {
         let params = Params { least: 1000, group_delay, ..Params::default() };

@@ -395,7 +395,7 @@ fn bursts_are_back_to_back_and_phases_as_asked() {
 #[test]
 fn throttled_nodes_do_not_make_up_for_what_they_missed() {
     for process in ["bernoulli", "poisson", "periodic", "cburst(4)", "markov(1, 0.1)"] {
-        let context = temporal::ProcessContext { nodes: 1, load: 0.05, mean_phits: 1.0, seed: 3 };
+        let context = temporal::ProcessContext { nodes: 1, load: 0.05, capacity: 1.0, mean_phits: 1.0, seed: 3 };
         let mut process_of = temporal::parse(process, context).unwrap();
         let mut rng = stream(3, 0, Purpose::Temporal);
         let node = trgen::NodeId(0);

@@ -12,7 +12,7 @@ fn config(nodes: u32) -> Config {
 }
 
 fn context(load: f64) -> temporal::ProcessContext {
-    temporal::ProcessContext { nodes: 4, load, mean_phits: 16.0, seed: 1 }
+    temporal::ProcessContext { nodes: 4, load, capacity: 1.0, mean_phits: 16.0, seed: 1 }
 }
 
 /// Drives a source over a network that accepts everything at once; returns all messages up to `until`, with their

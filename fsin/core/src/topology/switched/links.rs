@@ -187,6 +187,9 @@ pub struct Links {
     sets: Vec<Set>,
     /// By node and port: position of the link in the description.
     order: Vec<u32>,
+    /// Number of positions in the description; those from here on are of links that are no lines of it: between a host
+    /// and the interface that it gets for its several links.
+    positions: u32,
     /// The attributes that the description gives, in its order.
     given: Vec<Given>,
     /// True if the description gives delays as times.
@@ -236,10 +239,16 @@ impl Links {
             by_port: vec![NONE; count],
             sets,
             order: vec![NONE; count],
+            positions: NONE,
             given,
             has_times,
             paced: None,
         }
+    }
+
+    /// Says how many positions the description has.
+    pub(super) const fn set_positions(&mut self, count: u32) {
+        self.positions = count;
     }
 
     /// Sets the attributes of the link that leaves a node through a port, and its position in the description.
@@ -294,6 +303,14 @@ impl Switched {
     #[must_use]
     pub fn link_order(&self, node: NodeId, port: Port) -> Option<u32> {
         self.links().and_then(|links| links.order(node, port))
+    }
+
+    /// True if the link that leaves a node through a port stands for no link of the description: it joins a host and the
+    /// interface that the host gets for its several links.
+    #[must_use]
+    pub fn is_implied(&self, node: NodeId, port: Port) -> bool {
+        let positions = self.links().map_or(NONE, |links| links.positions);
+        self.link_order(node, port).is_some_and(|order| order >= positions)
     }
 
     /// True if the description gives delays as times, even if they are cycles now.

@@ -17,8 +17,8 @@ use crate::topology::{Port, Topology};
 pub struct Nics {
     /// By switch; empty if none is.
     are: Vec<bool>,
-    /// Switches of two hosts that reach each other through interfaces of others alone, if there are some: then
-    /// interfaces forward packets of other hosts.
+    /// Switches of two hosts that reach each other only through interfaces of other hosts, if there are such hosts:
+    /// then interfaces forward packets of other hosts.
     apart: Option<[u32; 2]>,
 }
 
@@ -41,8 +41,8 @@ impl Nics {
         self.apart.is_none() && self.contain(switch)
     }
 
-    /// Switches of two hosts that reach each other through interfaces of others alone, if there are some: then
-    /// interfaces forward packets of other hosts.
+    /// Switches of two hosts that reach each other only through interfaces of other hosts, if there are such hosts:
+    /// then interfaces forward packets of other hosts.
     #[must_use]
     pub const fn apart(&self) -> Option<[u32; 2]> {
         self.apart
@@ -65,11 +65,11 @@ impl Nics {
         Self { are: self.are.clone(), apart: self.first_apart(homes, &near) }
     }
 
-    /// Two homes in one part of the network that do not reach each other past the interfaces of other hosts.
+    /// Two home switches in one part of the network that do not reach each other without the interfaces of other hosts.
     fn first_apart(&self, homes: impl Iterator<Item = usize>, near: &[Vec<usize>]) -> Option<[u32; 2]> {
         let whole = parts(near, |_| true);
         let parts = parts(near, |switch| !self.contain(switch));
-        // Where a route between two interfaces that are linked begins and ends.
+        // Identifies the link between two interfaces, as a part of its own in which a route begins and ends.
         let between = |one: usize, other: usize| near.len() * (1 + one.min(other)) + one.max(other);
         // Beside the part of each home: those in which its routes can begin and end.
         let begins = |home: usize| {

@@ -80,6 +80,8 @@ fn congestion_controls_and_windows() {
         ("ENABLE_QCN 0\nCC_MODE 1", "ecn", "-"),
         ("ERROR_RATE_PER_LINK 0.001", "per", "0.001"),
         ("SIMULATOR_STOP_TIME 40000000000000.00", "max-cycles", "-"),
+        ("SIMULATOR_STOP_TIME 2000000", "max-cycles", "-"),
+        ("SIMULATOR_STOP_TIME 1000000", "max-cycles", "1000000000000000000"),
         // ns3-rdma: what it leaves out is the paper's.
         ("CNP_INTERVAL 50\nBYTE_COUNTER 300000000\nRP_TIMER 1500", "cnp-interval", "50us"),
         (

@@ -121,8 +121,7 @@ impl<H: HostSide> Ports for Fast<H> {
         }
     }
 
-    /// Without gaps a port that has sent a frame is asked at that time if anything waits, and nothing is marked before
-    /// what does not.
+    /// Without gaps no event is needed: the event that frees the port marks the frame ([`Fast::mark_last`]).
     fn mark_when_sent(&mut self, port: usize, slot: u32) {
         if self.marks_at_free {
             return;
@@ -251,7 +250,7 @@ impl<H: HostSide> Fast<H> {
         managed::expire(self, port, class, timer, event.handle, notices);
     }
 
-    /// A port has become free: the frame that it has sent is marked, if what waits is long.
+    /// A port has become free: marks the frame that it has sent, if the queue is long.
     pub(super) fn mark_last(&mut self, port: usize) {
         let state = &self.ports[port];
         if let Some(&(_, mut slot)) = state.line.back().filter(|_| !state.is_host && state.free_at == self.base.now)

@@ -72,7 +72,7 @@ pub fn build_for(
     worth: u64,
 ) -> Result<Box<dyn Ethernet>, SpecError> {
     let base = Base::new(topology, params)?;
-    // What is kept of a port until the last bit of a frame has left is known where the frame arrives, on one thread.
+    // Queues of two levels and spreads with state read the present state of ports: on one thread alone.
     let is_one = base.params.is_of_one_thread();
     Ok(match threads {
         _ if is_one => Box::new(Simulated(Fast::new(base))),
@@ -120,7 +120,7 @@ struct Fast<H = Hosts> {
     /// True if a frame that has arrived at a switch is sent by the queue of its port alone: whole, without flow control and
     /// classes.
     is_plain: bool,
-    /// True if marks of frames that have been sent are decided as their port becomes free.
+    /// True if marks at the end of transmission are decided by the event that frees the port.
     marks_at_free: bool,
     /// True if switches forward frames by their headers.
     is_cut_through: bool,
@@ -465,7 +465,7 @@ impl<H: HostSide> Fast<H> {
         self.delay(port, output, slot, rest + latency);
     }
 
-    /// A frame that has come through the link of a port can leave through an output after a time \[ps\].
+    /// Lets a frame that has arrived through the link of a port enter the queue of an output after a time \[ps\].
     fn delay(&mut self, port: usize, output: usize, slot: u32, time: u64) {
         let link = &self.base.wiring.links[port];
         let at = self.base.now.saturating_add(time);

@@ -34,7 +34,7 @@ pub(super) trait HostSide: Debug + Send + Sized {
     /// A copy is lost because a link is dead.
     fn lose_on_dead_link(&mut self, unit: u32, now: u64, notices: &mut Notices);
 
-    /// A frame is lost at a port for good. Where hosts are apart, no transport asks for it.
+    /// A frame is lost at a port for good. Hosts on threads of their own have no transport that uses it.
     fn lost_at(&mut self, _unit: u32, _port: usize) {}
 
     /// A copy found a queue full.

@@ -51,8 +51,9 @@ impl Pfc {
 }
 
 /// \[bytes\] The most that may arrive over a link of `rate` b/s and `delay` ps after the decision to pause it, in frames of
-/// the longest size that classes of data carry, acknowledgements included where they travel there: the pause frame waits for the longest frame of the other direction and its gap, and for the pause
-/// frames of `others` further classes; the sender ends its frame; the delay passes twice.
+/// the longest size that classes of data carry, acknowledgements included where they travel there: the pause frame
+/// waits for the longest frame of the other direction and its gap, and for the pause frames of `others` further
+/// classes; the sender completes its frame; the delay passes twice.
 pub(crate) fn headroom(params: &Params, rate: u64, delay: u64, response: u64, others: u64) -> u64 {
     const SECOND: u128 = 1_000_000_000_000;
     let frames = &params.frames;

@@ -43,7 +43,7 @@ pub(crate) struct Tables {
     seed: u64,
     /// Which of several ports a frame takes; `None`: by the [`hash`].
     choose: Option<fn(&Choosing) -> u32>,
-    /// What switches keep, where the choice depends on it.
+    /// State of switches, if the choice depends on it.
     kept: Option<Box<Choices>>,
     /// The entries, by the kind of forwarding.
     kind: Kind,

@@ -37,7 +37,7 @@ impl Frames {
     /// As the simulator published with HPCC counts: 48 bytes around 1 000, acknowledgements of 60, no gaps.
     pub const HPCC: Self = Self { mtu: 1_000, overhead: 48, min: 48, gap: 0, ack: Some(60), pause: 43, stamps: 0 };
 
-    /// As the simulators published with Ultra Ethernet count: 64 bytes around 4 086, 64 of all else, no gaps.
+    /// Sizes of the simulator of Ultra Ethernet: 64 bytes around 4 086 bytes of data, 64 for all other frames, no gaps.
     pub const UEC: Self = Self { mtu: 4_086, overhead: 64, min: 64, gap: 0, ack: Some(64), pause: 64, stamps: 0 };
     /// The same with data of 9 000 bytes, as those of NDP.
     pub const NDP: Self = Self { mtu: 9_000, ..Self::UEC };

@@ -1,23 +1,23 @@
-//! Spreads whose choice depends on what a switch keeps: grades of queues, and orders of outputs.
+//! Spreads whose choice depends on state of the switch: grades of queues, and orders of outputs.
 
 use trgen::rng::{mix2, pick};
 
 use crate::spread::Kept;
 
-/// \[bytes\] From this size on a frame counts as data, of grades and of rounds.
+/// \[bytes\] Smallest frame that counts as data, for grades and for rounds.
 const LEAST: [u16; 2] = [100, 128];
 /// \[ps\] A grade is renewed when it is older.
 const RENEWAL: u64 = 100_000;
 /// Shares of the room of a queue below which its grade is 0, 1 and 2.
 const GRADES: [f64; 3] = [0.05, 0.1, 0.2];
-/// The worst grade, and one.
+/// One more than the worst grade.
 const WORST: u8 = 4;
 
 /// The grade of an output.
 #[derive(Clone, Copy, Default, Debug)]
 struct Grade {
     grade: u8,
-    /// \[ps\] When it was found, and one; 0: never.
+    /// \[ps\] When it was determined, plus one; 0 if never.
     at: u64,
 }
 
@@ -28,7 +28,7 @@ struct Order {
     next: usize,
 }
 
-/// What switches keep.
+/// State of switches for such spreads.
 #[derive(Clone, Debug)]
 pub(crate) struct Choices {
     rule: Kept,
@@ -36,9 +36,9 @@ pub(crate) struct Choices {
     /// \[bytes\] By port: room of its queue.
     rooms: Vec<u64>,
     grades: Vec<Grade>,
-    /// By the place of the first output of a set: the order of its outputs.
+    /// By the index of the first output of a set: the order of its outputs.
     orders: Vec<Order>,
-    /// By switch: draws so far.
+    /// By switch: number of draws so far.
     draws: Vec<u64>,
 }
 
@@ -66,8 +66,8 @@ impl Choices {
         pick(mix2(mix2(self.seed, switch as u64), self.draws[switch]), below)
     }
 
-    /// The output that a frame of `bytes` bytes takes, of a set whose first has place `first`. `hashed` is that by the hash;
-    /// `length` gives the bytes of a queue, what is being sent included.
+    /// The output that a frame of `bytes` bytes takes, of a set whose first has index `first`. `hashed` is the choice
+    /// of the hash; `length` gives the bytes of a queue, the frame in transmission included.
     pub(crate) fn choose(
         &mut self,
         switch: usize,
@@ -165,7 +165,7 @@ mod tests {
         let mut take =
             |now, length: &dyn Fn(usize) -> u64| choices.choose(0, (0, &[1, 2, 3, 4]), 4, 1_500, now, length);
         assert!((0..20).all(|now| take(now, &length) == 1));
-        // Up to 100 ns later the grades are those of before.
+        // Grades stay valid for 100 ns.
         assert_eq!(take(100_000, &|port| if port == 4 { 0 } else { 5_000 }), 1);
         assert_eq!(take(100_001, &|port| if port == 4 { 0 } else { 5_000 }), 4);
     }

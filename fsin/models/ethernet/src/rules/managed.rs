@@ -122,7 +122,7 @@ impl<T: Copy> Managed<T> {
         }))
     }
 
-    /// \[bytes\] What waits at a port and what it is sending, where that is known.
+    /// \[bytes\] Length of the queue of a port; with queues of two levels, the frame in transmission included.
     pub(crate) fn length(&self, port: usize, now: u64) -> u64 {
         let sending = |of: &Trimming| of.sending(port, 0, now) + of.sending(port, 1, now);
         self.queues[port].all_bytes() + self.trimming.as_deref().map_or(0, sending)
@@ -162,7 +162,7 @@ pub(crate) trait Ports {
     fn key(&self, entry: Self::Entry) -> u64;
     /// A switch marks a frame.
     fn mark(&mut self, entry: &mut Self::Entry);
-    /// The data of a frame are cut off, perhaps at the last hop: what is left has so many bytes.
+    /// Cuts off the data of a frame: `bytes` bytes are left. `is_last_hop` is true at the port to its destination.
     fn trim(&mut self, entry: &mut Self::Entry, bytes: u16, is_last_hop: bool);
     /// A switch adds a stamp to a frame.
     fn stamp(&mut self, entry: Self::Entry, stamp: Stamp);
@@ -186,7 +186,7 @@ pub(crate) trait Ports {
     /// A copy finds no room.
     fn drop_copy(&mut self, entry: Self::Entry, notices: &mut Notices);
     fn lose_on_dead_link(&mut self, entry: Self::Entry, notices: &mut Notices);
-    /// A frame is dropped at the queue of a port, and its host will not learn of it.
+    /// A frame is dropped at the queue of a port, and its host receives no notice.
     fn lost_at(&mut self, port: usize, entry: Self::Entry);
     /// Counts a dropped frame at a port.
     fn count_dropped(&mut self, port: usize, is_tied: bool);
@@ -317,7 +317,7 @@ pub(crate) fn enqueue<P: Ports>(p: &mut P, output: usize, mut entry: P::Entry, n
     send(p, output);
 }
 
-/// The lower level of a queue of two: that of data.
+/// The lower of two levels: data.
 const LOW: u8 = 0;
 
 /// Puts a frame into a queue of two levels, cuts it or another one, or drops it.
@@ -446,7 +446,7 @@ fn depart<P: Ports>(p: &mut P, port: usize, mut entry: P::Entry, class: u8, behi
     let Frame { bytes, takes_marks, is_marked, takes_stamps, .. } = p.frame(entry);
     let key = p.key(entry);
     let managed = p.managed();
-    // Queues of two levels set the mark, and count it, each by itself.
+    // Queues of two levels count a mark at each port, also of frames that are marked already.
     if takes_marks && (!is_marked || managed.trimming.is_some()) {
         match managed.mark_at {
             MarkAt::Departure if managed.marks(port, class, behind, key) => {
@@ -509,8 +509,8 @@ fn give_back<P: Ports>(p: &mut P, input: usize, class: u8, bytes: u64) {
     }
 }
 
-/// Marks a frame whose last bit has left a port, if what waits of its class is long. A level counts what has begun to be
-/// sent since.
+/// Marks a frame whose last bit has left a port, if the queue of its class is long. With queues of two levels, the
+/// length includes the frame whose transmission has begun since.
 pub(crate) fn mark_sent<P: Ports>(p: &mut P, port: usize, entry: &mut P::Entry) {
     let (class, key, now) = (p.frame(*entry).class, p.key(*entry), p.now());
     let managed = p.managed();

@@ -135,8 +135,8 @@ impl Marking {
         })
     }
 
-    /// By class: the thresholds of a port of a rate \[b/s\], where those of all rates are for rate `whole`, and others in
-    /// proportion.
+    /// By class: the thresholds of a port of a rate \[b/s\]. Thresholds without a rate are for rate `whole`, and scale
+    /// in proportion for other rates.
     pub(crate) fn in_proportion(&self, rate: u64, whole: u64) -> [Thresholds; CLASSES] {
         let scaled = |bytes: u64| match bytes {
             u64::MAX => bytes,

@@ -71,7 +71,7 @@ impl<T: Copy> Queues<T> {
         *self.bytes_of(class) += u64::from(bytes);
     }
 
-    /// Puts a frame into the place of the last one of a class; that one.
+    /// Replaces the last frame of a class. Returns the frame that was replaced.
     pub(crate) fn replace_last(&mut self, class: u8, bytes: u16, frame: T) -> Option<T> {
         let last = self.queues[usize::from(class)].back_mut()?;
         let old = std::mem::replace(last, Entry { frame, bytes });
@@ -80,7 +80,7 @@ impl<T: Copy> Queues<T> {
         Some(old.frame)
     }
 
-    /// \[bytes\] What waits of control.
+    /// \[bytes\] Length of the queue of control frames.
     #[inline]
     pub(crate) const fn bytes_of_control(&self) -> u64 {
         self.control_bytes

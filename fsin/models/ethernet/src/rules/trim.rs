@@ -1,7 +1,7 @@
 //! Queues of two levels whose switches cut off the data of frames that find no room: the victim and its header.
 //!
-//! The lower level holds data, the upper one control frames and what is left of frames. Both count the frame that is being
-//! sent.
+//! The lower level holds data, the upper one control frames and trimmed frames. The length of a level includes the
+//! frame in transmission.
 //!
 //! Sources: Handley and others, NDP, SIGCOMM 2017, 3.1; Ultra Ethernet Specification 1.0, 4.1 (packet trimming).
 
@@ -41,14 +41,15 @@ impl TrimMode {
 pub struct Trim {
     /// Which frame is cut.
     pub mode: TrimMode,
-    /// \[bytes\] Room of the lower level at a port of the rate of the fastest host; other ports have theirs in proportion.
-    /// `None`: what the round trip of the network holds.
+    /// \[bytes\] Room of the lower level at a port of the rate of the fastest host; other ports have theirs in proportion,
+    /// slow ones that of two frames at least.
+    /// `None`: the frames that are in flight in a round trip of the network.
     pub room: Option<u64>,
-    /// \[bytes\] What is left of a frame on the wire.
+    /// \[bytes\] Size of a trimmed frame on the wire.
     pub size: u32,
 }
 
-/// What a port is sending.
+/// The frame that a port is sending.
 #[derive(Clone, Copy, Default, Debug)]
 struct Serving {
     /// \[ps\] When its last bit leaves.
@@ -57,14 +58,14 @@ struct Serving {
     bytes: [u32; 2],
 }
 
-/// What becomes of a frame of data.
+/// Treatment of an arriving data frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Admission {
     /// It joins the lower level.
     Joins,
     /// It is cut.
     Cut,
-    /// It takes the place of the last one, which is cut.
+    /// It replaces the last frame of the level, which is cut.
     Replaces,
     /// It is dropped.
     Dropped,
@@ -74,7 +75,7 @@ pub(crate) enum Admission {
 #[derive(Clone, Debug)]
 pub(crate) struct Trimming {
     mode: TrimMode,
-    /// \[bytes\]
+    /// \[bytes\] Size of a trimmed frame.
     pub(crate) size: u16,
     /// \[bytes\] By port: room of the lower level.
     rooms: Vec<u64>,
@@ -97,7 +98,7 @@ impl Trimming {
         }
     }
 
-    /// \[bytes\] Of a level, the lower one first: what a port is sending.
+    /// \[bytes\] Size of the frame that a port is sending, if it is of a level (0: lower); otherwise 0.
     #[inline]
     pub(crate) fn sending(&self, port: usize, level: usize, now: u64) -> u64 {
         let of = &self.serving[port];
@@ -117,7 +118,7 @@ impl Trimming {
         self.serving[port] = Serving::default();
     }
 
-    /// What becomes of a frame of data of `bytes` bytes, with `low` bytes in the lower level; `key` is that of its draws.
+    /// Decides on a data frame of `bytes` bytes, with `low` bytes in the lower level; `key` is that of its draws.
     #[inline]
     pub(crate) fn admit(&self, port: usize, low: u64, bytes: u64, key: u64) -> Admission {
         if low + bytes <= self.rooms[port] {
@@ -163,7 +164,7 @@ impl Params {
     }
 }
 
-/// Rooms and marks of a network, where settings do not give them.
+/// Capacities and marking thresholds of queues of two levels, with defaults from the round trip.
 #[derive(Clone, Debug)]
 pub(crate) struct TwoLevels {
     /// \[b/s\] The rate of the fastest host, to which settings refer.
@@ -172,7 +173,7 @@ pub(crate) struct TwoLevels {
     pub(crate) room: u64,
     /// \[bytes\] By port: room of the lower level.
     pub(crate) rooms: Vec<u64>,
-    /// Marks, where none are set and the transport reads them.
+    /// Default thresholds, if the transport reads marks.
     pub(crate) marking: Option<Marking>,
 }
 
@@ -182,9 +183,9 @@ impl TwoLevels {
         let of_hosts = (0..wiring.hosts as u32).map(|host| wiring.links[wiring.host_port(host)].rate);
         let rate = of_hosts.max().unwrap_or(1);
         let room = params.room_of_rate(&trips, rate);
-        // A port of another rate has its share, but room for two frames: in less no frame of data would ever pass.
-        let least = room.min(2 * u64::from(params.frames.of(params.frames.mtu)));
-        let of_rate = |of: u64| ((u128::from(room) * u128::from(of) / u128::from(rate)) as u64).max(least);
+        let of_rate = |of: u64| (u128::from(room) * u128::from(of) / u128::from(rate)) as u64;
+        // No frame of data would ever pass a slow port with less room than a frame.
+        let least = room.min(2 * u64::from(params.frames.longest()));
         let in_flight = frames_in_flight(params, &trips, rate) as f64;
         let frames = |share: f64| (in_flight * share).ceil() as u64 * u64::from(params.frames.of(params.frames.mtu));
         let thresholds = Thresholds { min: frames(0.2), max: frames(0.8), probability: 1.0 };
@@ -192,7 +193,7 @@ impl TwoLevels {
         Self {
             rate,
             room,
-            rooms: wiring.links.iter().map(|link| of_rate(link.rate)).collect(),
+            rooms: wiring.links.iter().map(|link| of_rate(link.rate).max(least)).collect(),
             marking: (params.transport == Transport::Uec).then(|| Marking { rules: vec![rule] }),
         }
     }

@@ -18,7 +18,7 @@ use crate::rules::wiring::Wiring;
 /// \[bytes\] Largest buffer, and largest number of bytes of other settings.
 const MOST: u64 = 1 << 40;
 
-/// \[bytes\] What is left of a frame, at least.
+/// \[bytes\] Smallest size of a trimmed frame.
 const LEAST_LEFT: u32 = 30;
 
 /// What switches do beyond first in, first out. Without any of it, ports have one queue.
@@ -34,7 +34,7 @@ pub struct Switch {
     pub marking: Option<Marking>,
     /// When that is decided.
     pub mark_at: MarkAt,
-    /// Whether ports to hosts mark frames; `None`: unless the transport has credits of the receiver.
+    /// Whether ports to hosts mark frames; `None`: true unless the transport uses credits of the receiver.
     pub marks_at_hosts: Option<bool>,
     /// Queues of two levels, which cut off the data of frames; `None` for queues of one.
     pub trim: Option<Trim>,
@@ -109,7 +109,7 @@ impl Params {
             let what = phrase![["ecn-hosts"], ": no switch marks frames"];
             return refuse("ecn-hosts", what, phrase!["set ", ["ecn" => "step:100kB"], ", or leave it out"]);
         }
-        if let Some(Trim { room, size, .. }) = self.switch.trim {
+        if let Some(Trim { mode, room, size }) = self.switch.trim {
             let with = [
                 ("buffer", buffer.is_some()),
                 ("classes", self.switch.schedule.is_some()),
@@ -123,7 +123,8 @@ impl Params {
             if !(LEAST_LEFT..=longest).contains(&size) {
                 return Err(SpecError::out_of_range("trim-size", size.into(), LEAST_LEFT.into()..=longest.into()));
             }
-            let least = 2 * u64::from(longest);
+            // The frame that arrives may take the place of another one.
+            let least = if mode == TrimMode::Coin { 2 } else { 1 } * u64::from(longest);
             if let Some(room) = room.filter(|room| !(least..=MOST).contains(room)) {
                 return Err(SpecError::out_of_range("port-queue", room, least..=MOST));
             }

@@ -15,13 +15,14 @@ use fsin_core::stats::{Counts, Moments, Recorder};
 use fsin_core::topology::{self, Port, Topology};
 use fsin_core::view::Occupancy;
 use fsin_ethernet::capture::{Capture, Captured, Direction};
-use fsin_ethernet::cc::Control;
+use fsin_ethernet::cc::{Control, STAMP_BYTES, Signal};
 use fsin_ethernet::entropy::{Balancing, Rule};
 use fsin_ethernet::switch::{
     Buffer, MarkAt, MarkRule, Marking, Pfc, Schedule, Service, Switch, Thresholds, Trim, TrimMode,
 };
 use fsin_ethernet::{
-    Ethernet, Forwarding, Frames, Params, PortStats, Spraying, Spread, Switching, TieOrder, Transport, fast, reference,
+    Ethernet, Forwarding, Frames, InFlight, Params, PortStats, Spraying, Spread, Switching, TieOrder, Transport, fast,
+    reference,
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -365,8 +366,23 @@ fn with_classes(case: Case, draws: &[u64; 6]) -> Case {
     };
     let is_roce = more % 4 == 0 && case.params.interface == Interface::Serial;
     let transport = if is_roce { Transport::Roce } else { case.params.transport };
+    let controls: &[&str] = match (transport, switch.marking.is_some()) {
+        (Transport::Roce, true) => &["dcqcn", "dcqcn:preset=sigcomm2015", "hpcc", "hpcc:max-stage=3"],
+        (Transport::Roce, false) => &["hpcc", "hpcc:int=exact"],
+        (Transport::Window, true) => &["dctcp", "dctcp:reduction=at-once"],
+        _ => &[],
+    };
+    let controls: Vec<Option<Control>> =
+        controls.iter().map(|text| Some(Control::parse(text).unwrap())).chain([None]).collect();
+    let control = controls[(more >> 40) as usize % controls.len()].clone();
+    let has_stamps = control.as_ref().is_some_and(|control| control.needs(Signal::Stamps));
+    let in_flight = [InFlight::None, InFlight::Bdp, InFlight::BdpScaled][(more >> 48) as usize % 3];
     let params = Params {
         switch,
+        control,
+        frames: Frames { stamps: if has_stamps { STAMP_BYTES } else { 0 }, ..case.params.frames },
+        in_flight: if transport == Transport::Roce { in_flight } else { InFlight::None },
+        ack_every: 1 + (more >> 56) as u32 % if transport.acknowledges() { 2 } else { 1 },
         pause: false,
         switching: Switching::StoreAndForward,
         transport,

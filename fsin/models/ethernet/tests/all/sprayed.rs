@@ -1,5 +1,5 @@
-//! Flows of transports that spray frames, to the picosecond: rows that an independent simulator has computed, which are kept
-//! beside the clone.
+//! Flows of transports that spray frames, to the picosecond, against rows of an independent simulator. The rows are
+//! kept outside the repository.
 
 #![allow(clippy::print_stdout, reason = "what is compared, or skipped, is said aloud")]
 #![allow(clippy::unwrap_used, reason = "a test")]
@@ -84,7 +84,7 @@ fn until(network: &mut dyn Ethernet, end: Cycle, notices: &mut Notices) {
     }
 }
 
-/// \[ps\] By flow: when its source knew that all had come; 0 if it never did.
+/// \[ps\] By flow: when its source learnt that all data had arrived; 0 if it never did.
 fn ends(network: &mut dyn Ethernet, flows: &[&Row]) -> Vec<u64> {
     let mut starts: Vec<(u64, usize)> =
         flows.iter().enumerate().map(|(at, flow)| (1_000 * number(flow, "start_ns"), at)).collect();
@@ -99,7 +99,7 @@ fn ends(network: &mut dyn Ethernet, flows: &[&Row]) -> Vec<u64> {
         network.recorder_mut().offered(Cycle(start), &message);
         assert_eq!(network.inject(message), Injected::Accepted);
     }
-    // Until nothing moves any more.
+    // Until no event is left.
     let end = Cycle(network.clock().0 + 50_000_000_000);
     until(network, end, &mut notices);
     let mut ends = vec![0; flows.len()];
@@ -109,7 +109,7 @@ fn ends(network: &mut dyn Ethernet, flows: &[&Row]) -> Vec<u64> {
     ends
 }
 
-/// The figures of a table that a network gives.
+/// The figures of a table, computed by a network.
 fn figures(network: &mut dyn Ethernet) -> Vec<(&'static str, u64)> {
     network.settled();
     let details = network.details();

@@ -1,4 +1,4 @@
-//! All rates anew: where a change reaches so far that it is not worth looking for its end.
+//! Recomputes all rates: for changes that affect so many flows that a repair would take longer.
 
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
@@ -8,7 +8,7 @@ use crate::services::Services;
 use crate::share::{Flow, Key, Level, NO_LINK, Shares};
 
 impl Repairs {
-    /// Gives all flows their rates anew. Returns the number of those whose rate has changed.
+    /// Recomputes the rates of all flows. Returns the number of flows whose rate has changed.
     pub(super) fn fill_all(&mut self, shares: &mut Shares, all: &[Flow], services: &mut Services, now: u64) -> u64 {
         shares.fills += 1;
         shares.changes.entered.clear();
@@ -23,7 +23,7 @@ impl Repairs {
             (place.room, place.held) = (room, 0);
             self.levels.extend(room.level().map(|level| (level, link)));
         }
-        // Where many levels are equal they are in order already.
+        // Sorted at once: levels are often equal, and then in order already.
         self.levels.sort_unstable();
         self.passed = 0;
         let mut changes = 0;
@@ -49,8 +49,7 @@ impl Repairs {
         changes
     }
 
-    /// Where everything is filled: the pick that is next, of links as they were at first and of those whose levels have risen
-    /// since.
+    /// The next pick: the least of the initial levels and of the levels that have risen since.
     fn next_exact(&mut self, shares: &mut Shares) -> Option<Key> {
         loop {
             let at_first = self.levels.get(self.passed).copied();
@@ -73,8 +72,8 @@ impl Repairs {
         }
     }
 
-    /// Gives the flows of a link their rate that have none in this fill. Those of another link before are `open`
-    /// afterwards; returns the number of the others.
+    /// Assigns the rate of a picked link to its flows that have none in this fill. Those with another bottleneck before
+    /// are in `open` afterwards; returns the number of the others.
     fn fix_all(&mut self, (level, link): Key, shares: &mut Shares, all: &[Flow]) -> u64 {
         let Self { places, open, .. } = self;
         open.clear();
@@ -88,7 +87,7 @@ impl Repairs {
                 share.each_link(&all[on.slot as usize], |at| places[at].room.take(level));
                 share.bottleneck == link
             } else {
-                // It has a rate if the other link has been picked, where no flow without a rate is left then.
+                // A picked link has no flow without a rate: if that is true of the other link, this flow has its rate.
                 let other = &mut places[on.other as usize].room;
                 if other.count == 0 {
                     continue;
@@ -104,7 +103,7 @@ impl Repairs {
         }
         let place = &mut places[link as usize];
         place.held = (kept + open.len() as u64) as u32;
-        // Flows of two links have not been taken off this one.
+        // Flows of two links have been subtracted from the other link only.
         place.room.rest = place.room.rest.saturating_sub(level.saturating_mul(place.room.count));
         place.room.count = 0;
         kept

@@ -1,25 +1,25 @@
-//! Shares after a change, computed where the change reaches.
+//! Shares after a change, recomputed only for the flows and links that the change affects.
 //!
-//! The rates of new flows are open, and of those that got theirs at a link that another flow has left. The **region** is all
-//! links of open flows. Rates are given in the order of keys (level, link), as if all links were filled; all other
-//! flows keep theirs, unless a link of the region says otherwise:
+//! Open are the rates of new flows, and of flows whose bottleneck another flow has left. The **region** is the set of
+//! all links of open flows. Rates are assigned in the order of keys (level, link), as if all links were filled; all
+//! other flows keep their rates, unless a link of the region changes them:
 //!
-//! - A link of the region is **lazy** at first: two numbers say what it has left beside the flows that keep their
-//!   rates, and how many open flows share that. Their quotient is not above the level of the link, since flows that
-//!   keep their rates at a link have at least its level there. Only when that bound is the least key is the link
-//!   **expanded**: its flows are looked at, and its level is exact from then on.
-//! - A link of the region that was picked before has a check at the key of that pick. If it gets the same level again,
-//!   its flows keep their rates, and its open flows get that one, with nothing looked at but the link. Else its flows
-//!   are open.
-//! - A flow of an expanded link that is not open stands at the border with its key. When that is passed, it keeps its
-//!   rate, or is open from then on if its own link is expanded too and has not been picked at that key. If one of its
-//!   links is picked before, it gets its rate there.
-//! - A link that has not been picked before, with ample room, is left out. If too little room is left in the end,
-//!   everything is done again with that link in the region.
+//! - A link of the region is **lazy** at first: two numbers hold the capacity that is left beside the flows that keep
+//!   their rates, and the number of open flows that share it. Their quotient is a lower bound of the level of the link,
+//!   since flows that keep their rates at a link have at least its level there. Only when that bound is the least key is
+//!   the link **expanded**: its flows are visited, and its level is exact from then on.
+//! - A link of the region that was picked in the last filling is checked at the key of that pick. If its level is the
+//!   same again, its flows keep their rates and its open flows get that level, without a visit to the others. Otherwise
+//!   its flows become open.
+//! - A flow of an expanded link that is not open waits at the border with its key. When the filling passes that key,
+//!   the flow keeps its rate, or becomes open if its bottleneck is expanded too and has not been picked at that key. If
+//!   one of its links is picked earlier, it gets its rate there.
+//! - A link that was not picked in the last filling and has ample room is left out. If too little room is left at the
+//!   end, the repair is repeated with that link in the region.
 //!
 //! At every pick the same flows have taken the same rates as if all links were filled, so that the result is the same
-//! to the bit. Where the flows that are looked at are an eighth of those of all links, links themselves counted,
-//! everything is filled anew, and after such an attempt the next ones are left out.
+//! to the bit. If a repair visits an eighth of the flows of all links, links themselves counted, everything is filled
+//! anew instead, and the next changes are filled without an attempt to repair.
 //!
 //! Decision: docs/decisions/0471-lazy-links.md.
 
@@ -32,11 +32,11 @@ use std::collections::binary_heap::PeekMut;
 use crate::services::Services;
 use crate::share::{Flow, Key, Level, NO_LINK, OPEN, Shares};
 
-/// Links that a fill of everything looks at in the time of one that carries a flow.
+/// Links without flows that a fill of everything passes in the time of one use of a link by a flow.
 const LOOKS: usize = 8;
 
-/// Part of all links and what they carry that is looked at at most: a flow at the border costs several times as much as
-/// one in a fill of everything.
+/// A repair may visit one part in so many of all links and their flows: a flow at the border costs several times as
+/// much as one in a fill of everything.
 const PART: usize = 8;
 
 /// Most changes in a row that are filled anew without an attempt to repair.
@@ -45,7 +45,7 @@ const MOST_SKIPPED: u32 = 31;
 /// A link while rates are computed.
 #[derive(Clone, Copy, Default, Debug)]
 struct Room {
-    /// \[2^-50 bytes/ns\] What is left of it.
+    /// \[2^-50 bytes/ns\] Capacity left.
     rest: u64,
     /// \[flows\] Without a rate.
     count: u64,
@@ -64,22 +64,21 @@ impl Room {
     }
 }
 
-/// A link, as repairs see it, on one cache line.
+/// State of a link during repairs, on one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Place {
-    /// \[2^-50 bytes/ns\] What the flows that have a rate leave of it. Below 0 while a link is left out that must not
-    /// be.
+    /// \[2^-50 bytes/ns\] Capacity left by the flows that have a rate. Negative while a link is left out wrongly.
     rest: i128,
-    /// The exact room of an expanded link; while everything is filled that of every link.
+    /// The exact room of an expanded link; during a fill of everything, that of every link.
     room: Room,
     /// The repair in which it was last in the region.
     region: u64,
-    /// \[flows\] That have their rate from it and are not open.
+    /// \[flows\] Number of those of which it is the bottleneck and that are not open.
     held: u32,
-    /// \[flows\] In the region: open, without a rate yet.
+    /// \[flows\] In the region: number of open ones without a new rate yet.
     open: u32,
-    /// In the region: its flows have been looked at.
+    /// In the region: its flows have been visited.
     is_expanded: bool,
     /// In the region: it is left out.
     is_left_out: bool,
@@ -90,7 +89,7 @@ struct Place {
 }
 
 impl Place {
-    /// In the region, not expanded: a level that is not above its own; `None` without open flows. It has `flows` flows.
+    /// In the region, not expanded: a lower bound of its level; `None` without open flows. It has `flows` flows.
     fn bound(&self, flows: usize) -> Option<Level> {
         // Rounding of the level leaves less than a unit for each flow.
         let rest = u64::try_from(self.rest).unwrap_or(0).saturating_sub(flows as u64);
@@ -111,21 +110,22 @@ pub(crate) struct Repairs {
     forced: Vec<u32>,
     /// Flows at the border, by key.
     border: BinaryHeap<Reverse<(Key, u32)>>,
-    /// Flows that have been looked at.
+    /// Number of visits to flows in this repair.
     visits: usize,
     /// New bottlenecks of open flows, with their levels.
     found: Vec<(u32, Key)>,
     /// Links that were picked, with their levels.
     picks: Vec<(u32, Level)>,
-    /// By link, where everything is filled anew: the level at which it was picked before.
+    /// By link, during a fill of everything: the level at which it was picked in the last filling.
     before: Vec<Level>,
-    /// There: the levels of links with flows at first, in order, and how many of them have been passed.
+    /// During a fill of everything: the initial levels of links with flows, in order, and how many have been passed.
     levels: Vec<Key>,
     passed: usize,
-    /// Number of changes that are filled anew after the last attempt that failed, and of those that are still to come.
+    /// Number of changes that are filled without an attempt after the last failed repair, and how many of these are
+    /// left.
     skipped: u32,
     to_skip: u32,
-    /// Everything is filled anew if this part of all links and what they carry would be looked at.
+    /// Everything is filled anew if a repair would visit more than one in so many of all links and their flows.
     pub(crate) part: usize,
 }
 
@@ -160,7 +160,7 @@ impl Repairs {
         }
     }
 
-    /// A flow leaves its links, before [`Shares::leave`].
+    /// Removes a flow from its links. Call before [`Shares::leave`].
     pub(crate) fn leave(&mut self, slot: u32, shares: &Shares, flow: &Flow) {
         let (level, link) = shares.key(slot);
         if link == NO_LINK {
@@ -177,7 +177,7 @@ impl Repairs {
             self.to_skip -= 1;
             return self.fill_all(shares, all, services, now);
         }
-        // Filling everything looks at all links as well, however few flows there are.
+        // A fill of everything passes all links, however few flows there are.
         let most = (shares.uses + self.places.len() / LOOKS) / self.part;
         shares.changes.links.sort_unstable();
         shares.changes.links.dedup();
@@ -252,7 +252,7 @@ impl Repairs {
         self.forced.len() > before
     }
 
-    /// Takes back what this repair has done with flows and links.
+    /// Undoes the changes of this repair to flows and links.
     fn undo(&mut self, shares: &Shares, all: &[Flow]) {
         for &slot in &self.open {
             let (share, flow) = (&shares.of_flows[slot as usize], &all[slot as usize]);
@@ -272,7 +272,7 @@ impl Repairs {
     fn release(&mut self, shares: &mut Shares, all: &mut [Flow]) {
         let entered = std::mem::take(&mut shares.changes.entered);
         for &slot in &entered {
-            // It may have ended at the instant of its entry.
+            // Excludes flows that ended at the instant of their entry.
             let flow = &all[slot as usize];
             if flow.places.len() == flow.uses.len() && !flow.uses.is_empty() && flow.released != shares.fills {
                 self.open(slot, shares, all);
@@ -288,7 +288,7 @@ impl Repairs {
         shares.changes.links = left;
     }
 
-    /// Opens the rates of the flows that have theirs from `link`.
+    /// Opens the rates of the flows whose bottleneck is `link`.
     fn open_held(&mut self, link: u32, shares: &mut Shares, all: &mut [Flow]) {
         let mut index = 0;
         while self.places[link as usize].held > 0 && index < shares.flows[link as usize].len() {
@@ -324,7 +324,7 @@ impl Repairs {
                 (place.open, place.is_expanded) = (0, false);
                 (place.is_left_out, place.was_left_out) = (false, false);
                 links.push(at as u32);
-                // A check, when all flows that have their rates from other links are known.
+                // A check at its former key, when the rates of all flows with other bottlenecks are known.
                 if picked[at] != Level::MAX && place.held > 0 {
                     queue.push(Reverse((picked[at], at as u32)));
                 }
@@ -335,7 +335,7 @@ impl Repairs {
             if place.is_expanded {
                 return;
             }
-            // That of its rate so far cannot be left out: the flow gets its rate there at the latest.
+            // The bottleneck so far is never left out: the flow gets its rate there at the latest.
             let may_be_left_out =
                 place.held == 0 && !place.is_forced && at as u32 != key.1 && (is_new || place.is_left_out);
             place.is_left_out = may_be_left_out && before > 0 && room > i128::from(before / 2);
@@ -344,14 +344,14 @@ impl Repairs {
                 return;
             }
             let bound = place.bound(flows[at].len()).unwrap_or(Level::MAX);
-            // From its check on it is exact.
+            // From the key of its check on, the check decides.
             if place.held == 0 || bound < picked[at] {
                 queue.push(Reverse((bound, at as u32)));
             }
         });
     }
 
-    /// Looks at the flows of a link of the region, when keys below `passed` have been passed.
+    /// Visits the flows of a link of the region, when keys below `passed` have been passed.
     fn expand(&mut self, link: u32, passed: Key, shares: &mut Shares, all: &mut [Flow]) {
         let (repair, Self { places, border, visits, .. }) = (shares.fills, self);
         let at = link as usize;
@@ -376,7 +376,7 @@ impl Repairs {
         shares.queue.extend(room.level().map(|level| Reverse((level, link))));
     }
 
-    /// Gives a flow its rate for this repair, and takes it off the links of the region.
+    /// Sets the rate of a flow for this repair, and subtracts it from the links of the region.
     fn settle(&mut self, slot: u32, rate: u64, shares: &mut Shares, all: &mut [Flow]) {
         let (repair, places) = (shares.fills, &mut self.places);
         let flow = &mut all[slot as usize];
@@ -398,20 +398,20 @@ impl Repairs {
         });
     }
 
-    /// The link of the region that is next, with its key: a pick of an expanded one, or what a lazy one asks for.
+    /// The next link of the region with its key: an expanded one to pick, or a lazy one to check or expand.
     fn next(&self, shares: &mut Shares) -> Option<Key> {
         while let Some(mut first) = shares.queue.peek_mut() {
             let Reverse((level, link)) = *first;
             let place = &self.places[link as usize];
             let now = match place.is_expanded {
                 true => place.room.level(),
-                // Its check.
+                // The key of its check.
                 false if place.held > 0 && shares.picked[link as usize] == level => Some(level),
                 false => place.bound(shares.flows[link as usize].len()),
             };
             match now {
                 Some(now) if now <= level => return Some((level, link)),
-                // The check has a place of its own.
+                // The check has an entry of its own.
                 Some(now) if !place.is_expanded && place.held > 0 && now >= shares.picked[link as usize] => {
                     PeekMut::pop(first);
                 }
@@ -422,7 +422,7 @@ impl Repairs {
         None
     }
 
-    /// Fills the region. False if more than `most` flows would have to be looked at.
+    /// Fills the region. Returns false if it would visit more than `most` flows.
     fn fill_region(&mut self, shares: &mut Shares, all: &mut [Flow], most: usize) -> bool {
         let repair = shares.fills;
         loop {
@@ -481,8 +481,8 @@ impl Repairs {
         }
     }
 
-    /// A lazy link has come to the key at which it was picked before. All flows that had their rates at other links
-    /// before have them, or are open.
+    /// Checks a lazy link at the key at which it was picked in the last filling. All flows with other bottlenecks have
+    /// their rates by then, or are open.
     fn check(&mut self, key: Key, shares: &mut Shares, all: &mut [Flow]) {
         let (level, link) = key;
         let place = &self.places[link as usize];
@@ -509,7 +509,7 @@ impl Repairs {
     }
 }
 
-/// A flow has its rate from `link` from `now` on.
+/// Makes `link` the bottleneck of a flow from `now` on.
 fn turn(slot: u32, link: u32, shares: &mut Shares, all: &[Flow], services: &mut Services, now: u64) {
     let flow = &all[slot as usize];
     let before = shares.of_flows[slot as usize].bottleneck;

@@ -362,7 +362,7 @@ impl<const P: usize, const V: usize> Engine for Fast<P, V> {
     fn count_events(&mut self) {
         let ports = self.wiring.ports;
         for part in self.parts.parts_mut() {
-            // Crossings are counted beside, so that a run without counts has one question for both.
+            // Crossings are counted as well, so that the cycle loop tests one condition for both.
             part.crossed.resize(part.routers.all.len() * ports, 0);
             part.traversed.resize(part.routers.all.len() * ports * ports, 0);
         }

@@ -86,8 +86,8 @@ pub(super) struct Part<const P: usize, const V: usize> {
     pub(super) last_moved: u64,
     /// \[packets\] By router and output port; empty unless the loads of links are observed.
     pub(super) crossed: Vec<u64>,
-    /// \[flits\] By router, input port and output port; empty unless events are counted. Those of a packet count when
-    /// its head passes.
+    /// \[flits\] By router, input port and output port; empty unless events are counted. All flits of a packet are
+    /// counted when its head passes.
     pub(super) traversed: Vec<u64>,
     /// By router and output port, if output queues are bounded: the step after which each flit enters the queue, and
     /// the cycle in which it leaves.
@@ -104,7 +104,7 @@ pub(super) struct Part<const P: usize, const V: usize> {
     /// True if the engine is plain, no flit waits for its link, and flits request the switch in the step of their
     /// arrival.
     pub(super) is_lean: bool,
-    /// Both, and no priorities.
+    /// True if the engine is plain and lean, without priorities.
     is_direct: bool,
     /// True if packets on channel 0 stay there.
     pub(super) keeps_channel_0: bool,
@@ -227,7 +227,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             None => slots,
         };
         let link = u64::from(wiring.longest().max(1)) + 1;
-        // Something that waits for a batch waits at most for the one before.
+        // A flit waits at most for one earlier batch.
         let longest = 2 * u64::from(params.traverse_delay) + queue + link;
         let stages = u64::from(params.route_delay) + params.head_delay() + u64::from(params.switch_alloc_delay) + 2;
         let is_adaptive = routes.is_adaptive() || routes.decides();
@@ -475,8 +475,8 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// What a packet that comes to the front begins with in networks with batches or with counts of hops: the step in
-    /// which it may request VCs.
+    /// In networks with batches or counts of hops: prepares a packet that has come to the front of an input VC. Returns
+    /// the step in which it may request VCs.
     #[cold]
     fn begin_rarely(&mut self, input: usize, packet: u32, from: u64) -> u64 {
         if let Some(hops) = self.routers.hops.get_mut(input) {

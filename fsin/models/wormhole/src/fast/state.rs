@@ -214,10 +214,10 @@ pub(super) struct Routers<const P: usize, const V: usize> {
     /// \[step\] By VC and place: the step from which the flit may request the switch. Empty if flits may do so when
     /// they arrive.
     pub(super) ready: Vec<u64>,
-    /// \[cycle\] By VC and place: when the flit came. Empty unless that is a priority.
+    /// \[cycle\] By VC and place: when the flit arrived. Empty unless the priority depends on it.
     pub(super) arrived: Vec<u64>,
-    /// \[links\] By VC: what the packet at the front had crossed when its head came to the front. Empty unless that is a
-    /// priority.
+    /// \[links\] By VC: links that the packet at the front had crossed when its head came to the front. Empty unless
+    /// the priority depends on it.
     pub(super) hops: Vec<u32>,
     /// By router: the VC allocator. Empty if the engine computes VC allocation [by masks](uses_masks).
     pub(super) vc_allocators: Vec<Allocator>,

@@ -68,7 +68,7 @@ struct InputVc {
     /// The flits in its buffer, the front first.
     buffer: VecDeque<Buffered>,
     state: State,
-    /// \[links\] That the packet at the front had crossed when its head came to the front.
+    /// \[links\] Links that the packet at the front had crossed when its head came to the front.
     hops: u32,
 }
 
@@ -158,8 +158,8 @@ pub struct Reference {
     last_moved: u64,
     /// \[packets\] By router and output port; empty unless the loads of links are observed.
     crossed: Vec<u64>,
-    /// \[flits\] By router, input port and output port; empty unless events are counted. Those of a packet count when
-    /// its head passes.
+    /// \[flits\] By router, input port and output port; empty unless events are counted. All flits of a packet are
+    /// counted when its head passes.
     traversed: Vec<u64>,
 }
 
@@ -499,7 +499,7 @@ impl Reference {
     }
 }
 
-/// \[step\] The first step in which a head can be given an output VC that comes to the front in step `step`.
+/// \[step\] The first step in which a head that comes to the front in step `step` can be given an output VC.
 fn first_request(params: &Params, computing: &mut Batch, step: u64) -> u64 {
     match params.route_batch() {
         Some(delay) => computing.join(step, delay) + 1 + params.head_delay() - delay,

@@ -26,9 +26,9 @@ pub(crate) struct Request {
     pub(crate) resource: usize,
     /// \[cycle\] Creation of the packet that makes the request.
     pub(crate) created: u64,
-    /// By which a requester prefers one of its requests.
+    /// Priority among the requests of one requester.
     pub(crate) own: i64,
-    /// By which a resource prefers one of its requests.
+    /// Priority among the requests for one resource.
     pub(crate) rank: i64,
 }
 
@@ -83,8 +83,8 @@ impl Allocator {
         }
     }
 
-    /// Input-first separable allocation: of the largest priority the first one from the pointer. Adds matches to `given`
-    /// (by requester).
+    /// Input-first separable allocation: each stage takes the request of the largest priority, and among equals the
+    /// first from its pointer on. Adds matches to `given` (by requester).
     fn separable(&mut self, requests: &[Request], given: &mut [Option<usize>]) {
         let (requesters, resources) = (self.accept.len(), self.grant.len());
         let mut picked = vec![Vec::new(); resources];

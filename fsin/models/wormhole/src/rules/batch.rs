@@ -1,12 +1,14 @@
-//! Stages that take in batches: what waits for a stage enters it together, and what comes meanwhile waits until it is over.
+//! Stages that work in batches: all heads or flits that wait for a stage enter it together, and later ones wait until
+//! the batch is complete.
 //!
-//! So BookSim has route computation and switch traversal of more than one step. A pipeline takes something in each step.
+//! BookSim's route computation and switch traversal work like this if they take more than one step. A pipeline accepts
+//! new work in every step.
 //!
 //! Decision: docs/decisions/0481-priorities-and-batches.md.
 
 use trgen::choices;
 
-/// BookSim's users know these.
+/// Source of these modes.
 const BOOKSIM: &str = "BookSim 2, Jiang et al., ISPASS 2013";
 
 choices! {
@@ -27,8 +29,8 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Lets something that is ready from step `ready` on, 1 or later, enter a stage of `delay` steps. Returns the last
-    /// step of its batch. Calls are in the order of `ready`.
+    /// Enters a head or flit that is ready from step `ready` on, 1 or later, into a stage of `delay` steps. Returns the
+    /// last step of its batch. Calls must be in the order of `ready`.
     pub(crate) fn join(&mut self, ready: u64, delay: u64) -> u64 {
         if self.start < ready {
             let start = ready.max(self.end + 1);

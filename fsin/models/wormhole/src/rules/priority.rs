@@ -1,8 +1,9 @@
-//! Priorities of packets in allocation: what a requester has that allocators and input ports prefer.
+//! Priorities of packets in allocation, by which allocators and input ports choose among requests.
 //!
-//! Of the flit at the front of an input VC. Separable allocators prefer the larger priority in both of their stages, and
-//! among equals follow their pointers; an input port chooses one VC for an output in the same way. iSLIP looks at no
-//! priority between ports, as in BookSim. A speculative request comes after all others.
+//! The priority of a request is that of the flit at the front of its input VC. Separable allocators prefer the larger
+//! priority in both of their stages, and among equals follow their pointers; an input port chooses one VC for an output
+//! in the same way. iSLIP ignores priorities between ports, as in BookSim. A speculative request comes after all
+//! others.
 //!
 //! Decision: docs/decisions/0481-priorities-and-batches.md.
 
@@ -11,13 +12,13 @@ use trgen::choices;
 use super::interface::Packet;
 use crate::params::Params;
 
-/// BookSim's users know these by the same names.
+/// Source of most priorities; BookSim has them under the same names.
 const BOOKSIM: &str = "BookSim 2, Jiang et al., ISPASS 2013";
 /// Age as priority.
 const AGE: &str = "Abts, Weisser, Age-based packet arbitration in large-radix k-ary n-cubes, SC 2007";
 
 choices! {
-    /// What makes a request be preferred.
+    /// The property of a packet or flit that decides which requests are preferred.
     pub enum Priority: "priority" in PRIORITIES {
         None = "none", "no request is preferred", BOOKSIM;
         Class = "class", "by class of the message, each with the number of {class-priority}", BOOKSIM;
@@ -30,17 +31,17 @@ choices! {
     }
 }
 
-/// What a speculative request is less than all others.
+/// Subtracted from the priority of a speculative request, so that it is below all others.
 const SPECULATION: i64 = 1 << 62;
 
-/// What is known of the flit at the front of an input VC.
+/// State of the flit at the front of an input VC.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Front {
     /// \[cycle\] When it came to the buffer.
     pub(crate) arrived: u64,
     /// \[flits\] In the buffer.
     pub(crate) waiting: usize,
-    /// \[links\] That the packet had crossed when its head came to the front.
+    /// \[links\] Links that the packet had crossed when its head came to the front.
     pub(crate) hops: u32,
 }
 

@@ -1,9 +1,10 @@
-//! The critical path of a program: what its end waited for, back to its begin, and how much each part took of the time.
+//! The critical path of a program: the chain of computations and messages that leads to its end, with the share of each
+//! part in the time.
 //!
-//! From the end of the last rank backwards: a rank that computed has computed; one that waited has waited for the
-//! message that arrived when the wait ended, which leads to the moment in which its sender sent it; one that waited for
-//! something of its own, such as the departure of its own message, leads to the begin of that wait. The parts follow
-//! one another without gap, so they sum to the time of the last rank.
+//! The path is followed backwards from the end of the last rank. Computing leads to its own begin. A wait that ended
+//! with the arrival of a message leads to the sending of that message at its sender. A wait for a local event, such as
+//! the departure of the rank's own message, leads to the begin of the wait. The parts follow one another without gap,
+//! so they sum to the time of the last rank.
 //!
 //! # How the model departs from reality, and who could notice
 //! Of several messages that arrive in the same instant, the one that was sent last is taken.
@@ -39,16 +40,16 @@ pub struct Passage {
     pub bytes: u64,
 }
 
-/// What a part of the path is.
+/// The kind of a part of the path.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum What {
     /// A rank computes.
     Computing(u32),
-    /// A rank waits in a call for something of its own.
+    /// A rank waits in a call for a local event.
     Own(u32, String),
-    /// A message from a rank to another is under way; the call in which that one waits for it.
+    /// A message from a rank to another is under way; the call in which the receiver waits for it.
     Message(u32, u32, String),
-    /// A rank does what is in no span.
+    /// A rank is outside all spans.
     Other(u32),
 }
 
@@ -105,7 +106,7 @@ fn path(spans: &[Span], messages: &[Passage], last: u32, end: u64) -> Vec<Piece>
             Some(span) if span.end >= now => Some(span),
             _ => None,
         };
-        // A message that took no time leads nowhere.
+        // A message that took no time would not advance the search.
         let message = arrivals.get(&(rank, now)).filter(|message| message.sent < now && call.is_some());
         match (message, call) {
             (Some(message), call) => {
@@ -286,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_for_nobody_and_ranks_without_spans_end_the_path_too() {
+    fn local_waits_and_ranks_without_spans_end_the_path_too() {
         let spans = [span(0, Doing::Waiting, 4, 9), span(0, Doing::Computing, 9, 12)];
         let found = path(&spans, &[passage(1, 0, 9, 9)], 0, 12);
         let whats: Vec<What> = found.into_iter().map(|piece| piece.what).collect();

@@ -23,8 +23,8 @@ pub(super) fn room() -> u64 {
 pub(super) struct Shared(File);
 
 impl Shared {
-    /// Makes it; `None` if the system has none, or limits the size of files, beyond which it ends the process that writes.
-    /// Data then pass through the connections of the ranks.
+    /// Creates the shared memory. `None` if the system has none, or limits the size of files and would end a process
+    /// that exceeds the limit. Data then pass through the connections of the ranks.
     pub(super) fn create() -> Option<Self> {
         if getrlimit(Resource::Fsize).current.is_some() {
             return None;

@@ -66,7 +66,7 @@ pub(super) fn read(folder: &Path, ranks: usize) -> Result<Timeline, Complaint> {
     Ok(Timeline { spans, messages: sent.into_iter().map(passage).collect() })
 }
 
-/// What a line says; `None` if it has another form.
+/// Parses a line; `None` if it has another form.
 fn parsed(rank: u32, line: &str) -> Option<Line> {
     let words: Vec<&str> = line.split(' ').collect();
     match words[..] {
@@ -81,7 +81,7 @@ fn parsed(rank: u32, line: &str) -> Option<Line> {
     }
 }
 
-/// The span of these words; `None` if they are none.
+/// The span of these words; `None` if they are not a span.
 fn span(rank: u32, (doing, name): (&str, &str), (begin, end): (&str, &str)) -> Option<Span> {
     let doing = match doing {
         "compute" => Doing::Computing,

@@ -4,8 +4,9 @@
 //! - A node is ready when all that it waits for has finished. Ready nodes begin in the order of their numbers. What ends
 //!   releases what waits for it at the end of its instant, also if it has lasted no time: nodes that were ready at the
 //!   beginning of an instant come before those that a computation of no duration releases in it.
-//! - A rank has a limited number of computations and one communication (send or collective) under way; receives are
-//!   exempt.
+//! - A rank has a limited number of computations and of communications (sends and collectives) under way, by default one of
+//!   each; receives are exempt. Where groups overlap and each rank has one communication, ranks that begin collectives
+//!   in different orders can wait for each other in a circle, at some rates of the network and not at others.
 //! - A computation lasts as recorded. Without a recorded duration it lasts as long as the slower of its operations and of
 //!   the transfer of its tensor (roofline), if rates are given, in whole ns.
 //! - A send ends when its message arrives; a receive when its message arrives, or when it begins if the message is there.
@@ -23,7 +24,7 @@
 //! Source: the rules of ASTRA-sim's replay of Chakra traces, by figures of its analytical network; Won and others,
 //! *ASTRA-sim2.0*, ISPASS 2023.
 //!
-//! Decision: docs/decisions/0340-who-is-busy.md.
+//! Decisions: docs/decisions/0340-who-is-busy.md, docs/decisions/0536-one-communication-at-a-time.md.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -36,7 +37,7 @@ mod source;
 use super::collective::{Layout, PHASES, Part};
 use super::dag::{Dag, DagError, named};
 use super::{CollectiveKind, Dependencies, Trace, Work};
-use crate::source::SourceError;
+use crate::source::{SourceError, Wait, WaitCause};
 use crate::trace::flow::Flow;
 use crate::trace::replay::{ReplayReport, SHOWN, TaskReport};
 use crate::trace::slow::Slow;
@@ -55,6 +56,8 @@ pub struct Params {
     pub dependencies: Dependencies,
     /// Computations of a rank under way at a time, at least 1.
     pub engines: u32,
+    /// Communications of a rank under way at a time, at least 1.
+    pub communications: u32,
     /// \[operations/s\] Rate of computations without a recorded duration; `None`: they last [`least`](Self::least).
     pub peak: Option<f64>,
     /// \[bytes/s\] Rate of the memory: of tensors, and of the addition of data that a collective combines; `None` if it
@@ -79,6 +82,7 @@ impl Default for Params {
         Self {
             dependencies: Dependencies::All,
             engines: 1,
+            communications: 1,
             peak: None,
             memory: None,
             least: 0,
@@ -127,7 +131,8 @@ struct Rank {
     computations: BinaryHeap<Reverse<u32>>,
     communications: BinaryHeap<Reverse<u32>>,
     computing: u32,
-    is_communicating: bool,
+    /// Nodes of the communications under way, and when they began \[ps\].
+    communicating: Vec<(u32, u64)>,
     /// Nodes that have not finished.
     unfinished: usize,
     /// Receives that wait, and messages that wait, by sender and tag.
@@ -140,10 +145,16 @@ struct Rank {
     report: TaskReport,
     /// \[ps\] Its computations.
     busy: Busy,
-    /// \[ps\] Begin of its communication.
-    communicating_since: u64,
     /// \[ps\] End of its last node.
     end: u64,
+}
+
+impl Rank {
+    /// A communication has ended; returns when it began \[ps\].
+    fn communicated(&mut self, node: u32) -> u64 {
+        let place = self.communicating.iter().position(|&(other, _)| other == node);
+        place.map_or(0, |place| self.communicating.swap_remove(place).1)
+    }
 }
 
 /// A trace in execution on the nodes of a network.
@@ -216,7 +227,7 @@ impl Replay {
         let mut replay = Self {
             ranks: ranks.collect(),
             layout: Layout::of_machine(&trace.groups, placement, params.gpus),
-            params: Params { engines: params.engines.max(1), ..params },
+            params: Params { engines: params.engines.max(1), communications: params.communications.max(1), ..params },
             agenda: Agenda::default(),
             leaving: BinaryHeap::new(),
             left: 0,
@@ -325,11 +336,18 @@ impl Replay {
         let unfinished = tasks.iter().filter(|task| task.finished.is_none()).count();
         let unserved = self.ranks.iter().flat_map(|rank| rank.posted.values()).map(|posted| posted.len() as u64).sum();
         let unreceived = self.ranks.iter().flat_map(|rank| rank.early.values()).map(|&count| u64::from(count)).sum();
-        ReplayReport { tasks, unreceived, unserved, unmatched: self.pending(), unfinished, ..ReplayReport::default() }
+        ReplayReport {
+            tasks,
+            unreceived,
+            unserved,
+            unmatched: self.pending().into_iter().map(|wait| wait.text).collect(),
+            unfinished,
+            ..ReplayReport::default()
+        }
     }
 
     /// What each rank that has not ended waits for, for the first of them.
-    fn pending(&self) -> Vec<String> {
+    fn pending(&self) -> Vec<Wait> {
         let mut waits = Vec::new();
         for (number, rank) in self.ranks.iter().enumerate() {
             if rank.unfinished == 0 || waits.len() >= SHOWN {
@@ -349,7 +367,12 @@ impl Replay {
                     Some(place) => format!("a message of rank {}", self.layout.rank(group, place)),
                     None => "messages of its group".to_owned(),
                 };
-                waits.push(format!("rank {number}: node {} waits for {who}", named(&nodes[node as usize])));
+                // What others wait for may be ready here, and wait for room.
+                let is_held_up = !missing.is_empty() && !rank.communications.is_empty();
+                waits.push(Wait {
+                    cause: if is_held_up { WaitCause::Order } else { WaitCause::Message },
+                    text: format!("rank {number}: node {} waits for {who}", named(&nodes[node as usize])),
+                });
             } else if let Some((from, tag, node)) = rank
                 .posted
                 .iter()
@@ -357,7 +380,10 @@ impl Replay {
                 .min_by_key(|&(_, _, node)| node)
             {
                 let node = named(&nodes[node as usize]);
-                waits.push(format!("rank {number}: node {node} waits for a message from rank {from} with tag {tag}"));
+                waits.push(Wait {
+                    cause: WaitCause::Message,
+                    text: format!("rank {number}: node {node} waits for a message from rank {from} with tag {tag}"),
+                });
             }
         }
         waits
@@ -432,11 +458,10 @@ impl Replay {
                 continue;
             }
             let state = &mut self.ranks[rank as usize];
-            if !state.is_communicating
+            if state.communicating.len() < self.params.communications as usize
                 && let Some(Reverse(node)) = state.communications.pop()
             {
-                state.is_communicating = true;
-                state.communicating_since = now;
+                state.communicating.push((node, now));
                 self.communicate(rank, node, now);
                 continue;
             }
@@ -535,9 +560,7 @@ impl Replay {
             }
             Event::Arrived(Purpose::Send { from, node, to }) => {
                 let Work::Send { tag, .. } = self.trace.ranks[from as usize][node as usize].work else { return };
-                let sender = &mut self.ranks[from as usize];
-                sender.is_communicating = false;
-                let begin = sender.communicating_since;
+                let begin = self.ranks[from as usize].communicated(node);
                 self.note(from, node, Doing::Sending, begin, now);
                 self.finish_node(from, node, now);
                 let state = &mut self.ranks[to as usize];

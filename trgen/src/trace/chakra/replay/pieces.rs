@@ -39,9 +39,7 @@ impl Replay {
                     self.ranks[rank as usize].progress.remove(&(group, number));
                 }
                 self.records[record].parts[share].end = Some(now);
-                let state = &mut self.ranks[rank as usize];
-                state.is_communicating = false;
-                let begin = state.communicating_since;
+                let begin = self.ranks[rank as usize].communicated(node);
                 self.note(rank, node, Doing::Collective, begin, now);
                 self.finish_node(rank, node, now);
                 return;

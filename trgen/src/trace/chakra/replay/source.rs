@@ -6,7 +6,7 @@ use super::super::Work;
 use super::Replay;
 use super::agenda::{Event, Purpose};
 use crate::message::{Delivery, Message};
-use crate::source::{Next, Outbox, SourceError, TrGen, Wait, WaitCause};
+use crate::source::{Next, Outbox, SourceError, TrGen, Wait};
 use crate::units::Cycle;
 
 impl TrGen for Replay {
@@ -76,7 +76,6 @@ impl TrGen for Replay {
     }
 
     fn waits(&self) -> Vec<Wait> {
-        let waits = self.pending().into_iter();
-        waits.map(|text| Wait { cause: WaitCause::Message, text }).chain(Wait::for_lost(self.lost)).collect()
+        self.pending().into_iter().chain(Wait::for_lost(self.lost)).collect()
     }
 }

@@ -239,7 +239,7 @@ pub(super) fn rate(of: &Reading<'_>, key: &Word<'_>, value: &Word<'_>) -> Result
         _ => parse_rate(&value.text),
     };
     rate.filter(|&rate| rate > 0).ok_or_else(|| {
-        let why = "no data rate above 0 of whole bits a second with its unit (b/s, kb/s, Mb/s, Gb/s, Tb/s)";
+        let why = "no data rate above 0 with its unit (b/s, kb/s, Mb/s, Gb/s, Tb/s)";
         let error = misread(&of.places, Item::Edge, key, value, why);
         if !is_number {
             return error;
@@ -333,7 +333,7 @@ pub fn parse_rate(text: &str) -> Option<u64> {
     let scale = 10u128.pow(part.len() as u32);
     let digits = u128::from(whole.parse::<u64>().ok()?).checked_mul(scale)? + part.parse::<u128>().unwrap_or(0);
     let rate = (digits.checked_mul(factor * bits)? + scale / 2) / scale;
-    // Nothing at all is left to those who refuse it.
+    // A rate of 0 is returned, since callers refuse it with a message of their own.
     u64::try_from(rate).ok().filter(|&rate| rate > 0 || digits == 0)
 }
 

@@ -15,9 +15,6 @@ use crate::words;
 /// Maximum nesting of subgraphs: the parser is recursive.
 const MAX_DEPTH: usize = 8;
 
-/// \[bytes\] Maximum length of the text.
-const MAX_BYTES: usize = 1 << 20;
-
 /// Why a text is not one graph.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Fault {
@@ -83,10 +80,6 @@ struct Parser<'a> {
 /// # Errors
 /// Text that is not one graph, with its place.
 pub(super) fn parse(text: &str) -> Result<Graph<'_>, SpecError> {
-    if text.len() > MAX_BYTES {
-        let what = format!("{} bytes of DOT, and at most {MAX_BYTES} are read", text.len());
-        return Err(SpecError::new(ErrorKind::TooLarge, what, "write a list of links, `A B` a line"));
-    }
     graph(text).map_err(|fault| refusal(&fault))
 }
 

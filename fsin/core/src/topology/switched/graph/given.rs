@@ -15,17 +15,17 @@ pub(super) struct OfNode {
     pub(super) endpoints: Option<(u32, usize)>,
 }
 
-/// Attributes of an edge, each with its offset.
+/// Attributes of an edge, each with its offset. Most edges have few of them.
 #[derive(Clone, Default, Debug)]
 pub(super) struct OfEdge {
-    pub(super) rate: Option<Written<u64>>,
-    pub(super) delay: Option<Written<Delay>>,
-    pub(super) queue: Option<Written<u32>>,
+    pub(super) rate: Option<Box<Written<u64>>>,
+    pub(super) delay: Option<Box<Written<Delay>>>,
+    pub(super) queue: Option<Box<Written<u32>>>,
     /// Words of a static route, or a remark.
-    pub(super) routes: Option<Written<String>>,
-    pub(super) count: Option<Written<u32>>,
-    pub(super) dead: Option<Written<bool>>,
-    pub(super) direction: Option<Written<Direction>>,
+    pub(super) routes: Option<Box<Written<String>>>,
+    pub(super) count: Option<Box<Written<u32>>>,
+    pub(super) dead: Option<Box<Written<bool>>>,
+    pub(super) direction: Option<Box<Written<Direction>>>,
 }
 
 /// A value, and where it stands.
@@ -148,6 +148,13 @@ impl OfEdge {
         Ok(new)
     }
 
+    /// True if no attribute is given.
+    pub(super) fn is_empty(&self) -> bool {
+        let Self { rate, delay, queue, routes, count, dead, direction } = self;
+        let numbers = rate.is_none() && delay.is_none() && queue.is_none() && count.is_none();
+        numbers && routes.is_none() && dead.is_none() && direction.is_none()
+    }
+
     /// The attributes for models.
     pub(super) fn attributes(&self) -> LinkAttributes {
         LinkAttributes {
@@ -184,7 +191,7 @@ impl OfEdge {
 
 /// Sets an attribute, which may stand once, and under one of its names.
 fn set<T>(
-    into: &mut Option<Written<T>>,
+    into: &mut Option<Box<Written<T>>>,
     places: &Places<'_>,
     key: &Word<'_>,
     value: &Word<'_>,
@@ -197,6 +204,7 @@ fn set<T>(
         };
         return Err(refusal(places, key.at, ErrorKind::Conflict, what, "give one of them"));
     }
-    *into = Some(Written { value: parsed, key: key.text.to_string(), text: value.text.to_string(), at: key.at });
+    *into =
+        Some(Box::new(Written { value: parsed, key: key.text.to_string(), text: value.text.to_string(), at: key.at }));
     Ok(())
 }

@@ -3,13 +3,12 @@
 //! `A B` is a link both ways, `A -> B` one direction of a link, `A endpoints 2` says something of a node. Attributes
 //! are words and their values: `A B rate 10Gb/s delay 4us`. `#` begins a comment.
 
-use std::borrow::Cow;
-
 use trgen::catalog::{ErrorKind, SpecError};
 
 use super::attribute::{refusal, short};
+use super::formats::words_of;
 use super::reading::Reading;
-use super::statement::{Attributes, Edge, End, Graph, Places, Statement, Word};
+use super::statement::{Attributes, Edge, End, Graph, Places, Statement, Word, check_count};
 
 /// Words of a line after a node that are attributes of it, and not another node.
 const OF_NODES: &[&str] = &["endpoints", "kind"];
@@ -27,26 +26,13 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
     let mut statements = Vec::new();
     let mut begin = 0;
     for line in text.split_inclusive('\n') {
-        if let Some(statement) = statement(&words(line, begin), places)? {
+        if let Some(statement) = statement(&words_of(line, begin), places)? {
             statements.push(statement);
+            check_count(&statements, begin, places)?;
         }
         begin += line.len();
     }
     Ok(Graph { statements, ..Graph::default() })
-}
-
-/// The words of a line that begins at an offset.
-fn words(line: &str, begin: usize) -> Vec<Word<'_>> {
-    let code = line.split('#').next().unwrap_or("");
-    let mut words = Vec::new();
-    let mut at = 0;
-    while let Some(skipped) = code[at..].find(|letter: char| !letter.is_whitespace()) {
-        let rest = &code[at + skipped..];
-        let word = &rest[..rest.find(char::is_whitespace).unwrap_or(rest.len())];
-        words.push(Word { text: Cow::Borrowed(word), at: begin + at + skipped });
-        at += skipped + word.len();
-    }
-    words
 }
 
 /// The statement of a line; `None` for an empty one.

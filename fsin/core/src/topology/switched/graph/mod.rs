@@ -167,7 +167,10 @@ fn described(text: &str, spec: String, options: &Options) -> Result<Switched, Sp
         return Err(SpecError::new(ErrorKind::Meaningless, what, "leave it out: it is for platforms of SimGrid"));
     }
     let plain;
-    let text = if format.names == formats::Names::Letter && is_dot(text) {
+    let text = if let Some(without) = without_late_declaration(text) {
+        plain = without;
+        &plain
+    } else if format.names == formats::Names::Letter && is_dot(text) {
         plain = without_lines_of_a_preprocessor(text);
         &plain
     } else {
@@ -202,6 +205,16 @@ fn is_dot(text: &str) -> bool {
 /// stay the same.
 fn without_lines_of_a_preprocessor(text: &str) -> String {
     text.lines().map(|line| if line.starts_with('#') { "" } else { line }).collect::<Vec<_>>().join("\n")
+}
+
+/// The text of XML with spaces in place of its declaration, if that stands behind others, where XML does not allow it.
+/// Places stay the same.
+fn without_late_declaration(text: &str) -> Option<String> {
+    let begin = text.len() - text.trim_start().len();
+    let length = text[begin..].strip_prefix("<?xml")?.find("?>")? + "<?xml".len() + "?>".len();
+    let blank = |letter: char| if letter == '\n' { "\n".to_owned() } else { " ".repeat(letter.len_utf8()) };
+    let declaration: String = text[begin..begin + length].chars().map(blank).collect();
+    (begin > 0).then(|| format!("{}{declaration}{}", &text[..begin], &text[begin + length..]))
 }
 
 /// The words of a specification such as `net.txt,endpoints=4`.

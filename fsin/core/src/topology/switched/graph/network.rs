@@ -29,7 +29,7 @@ use super::{MAX_SWITCHES, Unplanned};
 use crate::words::counted;
 
 /// Maximum number of links: more than any valid network has.
-const MAX_LINKS: usize = 1 << 20;
+pub(super) const MAX_LINKS: usize = 1 << 20;
 
 /// What a description says of a node.
 #[derive(Clone, Debug)]
@@ -75,6 +75,7 @@ pub(super) struct Description<'a> {
     nodes: Vec<Node>,
     known: HashMap<String, u32>,
     edges: Vec<OneEdge>,
+    /// Attributes of edges, those of many in common; the first set is empty.
     sets: Vec<OfEdge>,
     /// In a strict graph: the edge between two nodes.
     single: Option<HashMap<(u32, u32), usize>>,
@@ -84,7 +85,8 @@ pub(super) struct Description<'a> {
 #[derive(Clone, Default)]
 struct Defaults {
     node: OfNode,
-    edge: OfEdge,
+    /// Index into [`Description::sets`].
+    edge: u32,
 }
 
 impl<'a> Description<'a> {
@@ -96,7 +98,7 @@ impl<'a> Description<'a> {
             nodes: Vec::new(),
             known: HashMap::new(),
             edges: Vec::new(),
-            sets: Vec::new(),
+            sets: vec![OfEdge::default()],
             single: graph.is_strict.then(HashMap::new),
         };
         new.statements(&graph.statements, Defaults::default())?;
@@ -132,7 +134,8 @@ impl<'a> Description<'a> {
                     defaults.node = own.or(defaults.node);
                 }
                 Statement::Defaults(Item::Edge, list) => {
-                    defaults.edge = OfEdge::read(self.reading, list)?.or(&defaults.edge);
+                    let own = OfEdge::read(self.reading, list)?.or(&self.sets[defaults.edge as usize]);
+                    defaults.edge = self.set(own);
                 }
                 // A graph or subgraph has no attribute that concerns the network.
                 Statement::Defaults(Item::Graph, list) => {
@@ -149,10 +152,23 @@ impl<'a> Description<'a> {
     /// Reads an edge, which joins each of its ends with the next one.
     fn edge(&mut self, edge: &Edge<'_>, defaults: &Defaults) -> Result<(), SpecError> {
         let own = OfEdge::read(self.reading, &edge.attributes)?;
-        let all = own.clone().or(&defaults.edge);
-        let direction = all.direction.as_ref().map(|given| given.value);
-        let (first, second) = (self.sets.len() as u32, self.sets.len() as u32 + 1);
-        self.sets.extend([own, all]);
+        let (first, second) = match (own.is_empty(), defaults.edge) {
+            // What routes mean depends on the edge.
+            (true, usual) if self.sets[usual as usize].routes.is_some() => {
+                let all = self.sets[usual as usize].clone();
+                (0, self.set(all))
+            }
+            (true, usual) => (0, usual),
+            (false, 0) => {
+                let own = self.set(own);
+                (own, own)
+            }
+            (false, usual) => {
+                let all = own.clone().or(&self.sets[usual as usize]);
+                (self.set(own), self.set(all))
+            }
+        };
+        let direction = self.sets[second as usize].direction.as_ref().map(|given| given.value);
         let mut from: Vec<u32> = Vec::new();
         for end in &edge.ends {
             let to = self.end(end, defaults)?;
@@ -176,6 +192,12 @@ impl<'a> Description<'a> {
             from = to;
         }
         Ok(())
+    }
+
+    /// Keeps a set of attributes; its index.
+    fn set(&mut self, set: OfEdge) -> u32 {
+        self.sets.push(set);
+        self.sets.len() as u32 - 1
     }
 
     /// Adds an edge. In a strict graph, a repeated edge changes only the attributes that it sets.
@@ -641,7 +663,7 @@ impl<'a> Description<'a> {
                 let given = own.iter().map(|&number| {
                     let FullLink { ends, sets, .. } = links[number];
                     let leaves = usize::from(ends[0] != host);
-                    self.sets[sets[leaves ^ direction] as usize].rate.as_ref()
+                    self.sets[sets[leaves ^ direction] as usize].rate.as_deref()
                 });
                 let rates: Vec<&Written<u64>> = given.flatten().collect();
                 if !rates.is_empty() && rates.len() < own.len() {
@@ -652,15 +674,17 @@ impl<'a> Description<'a> {
                         "give all of them a rate, or none: they are those of its interface",
                     ));
                 }
-                let rate = rates.first().map(|first| Written {
-                    value: rates.iter().fold(0, |sum: u64, rate| sum.saturating_add(rate.value)),
-                    key: first.key.clone(),
-                    text: first.text.clone(),
-                    at: first.at,
+                let rate = rates.first().map(|first| {
+                    Box::new(Written {
+                        value: rates.iter().fold(0, |sum: u64, rate| sum.saturating_add(rate.value)),
+                        key: first.key.clone(),
+                        text: first.text.clone(),
+                        at: first.at,
+                    })
                 });
-                let none = Written { value: Delay::Cycles(0), key: "delay".to_owned(), text: "0".to_owned(), at };
-                *set = self.sets.len() as u32;
-                self.sets.push(OfEdge { rate, delay: Some(none), ..OfEdge::default() });
+                let none =
+                    Box::new(Written { value: Delay::Cycles(0), key: "delay".to_owned(), text: "0".to_owned(), at });
+                *set = self.set(OfEdge { rate, delay: Some(none), ..OfEdge::default() });
             }
             for number in own {
                 links[number].ends.iter_mut().filter(|end| **end == host).for_each(|end| *end = nic);
@@ -676,7 +700,7 @@ impl<'a> Description<'a> {
         for link in links {
             let [one, other] = link.ends.map(|node| node as usize);
             let name = |node: usize| short(&self.nodes[node].name);
-            // Where the letter alone says so, a name is more likely that of a town.
+            // A kind that follows from the letter alone is a guess: the name may be that of a town.
             let is_guessed = |node: usize| self.nodes[node].own.or(self.nodes[node].usual).kind.is_none();
             let names = self.reading.format.names;
             if names == Names::Letter && [one, other].into_iter().all(|node| self.is_host(node) && is_guessed(node)) {
@@ -740,6 +764,7 @@ impl<'a> Description<'a> {
             }
         }
         let mut described = Links::new(fabric, sets, given.into_values().collect());
+        described.set_positions(self.edges.len() as u32);
         for (full, link) in full.iter().zip(links) {
             for direction in 0..2 {
                 let (node, place) = link.ends[direction];

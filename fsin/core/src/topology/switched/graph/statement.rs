@@ -4,10 +4,15 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use trgen::catalog::SpecError;
+use trgen::catalog::{ErrorKind, SpecError};
 
 use super::super::links::Place;
 use super::super::platform::Routes;
+use super::attribute::refusal;
+use super::network::MAX_LINKS;
+
+/// Maximum number of nodes that a description names: endpoints and switches.
+const MAX_NODES: usize = 1 << 20;
 
 /// A word of the text.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -50,6 +55,18 @@ pub(super) enum Statement<'a> {
     Defaults(Item, Attributes<'a>),
     /// A subgraph, as its statements.
     Subgraph(Vec<Statement<'a>>),
+}
+
+/// Refuses statements beyond those of any network, before they take more memory; `at` is the offset of the last one.
+///
+/// # Errors
+/// More statements than a network has nodes and links.
+pub(super) fn check_count(statements: &[Statement<'_>], at: usize, places: &Places<'_>) -> Result<(), SpecError> {
+    if statements.len() <= MAX_LINKS + MAX_NODES {
+        return Ok(());
+    }
+    let what = format!("more than {MAX_LINKS} links and {MAX_NODES} nodes");
+    Err(refusal(places, at, ErrorKind::TooLarge, what, "use a smaller network"))
 }
 
 /// Two ends or more, each linked with the next one.

@@ -1,6 +1,12 @@
 //! DCTCP: a window that falls with the share of marked bytes. Losses and slow start are those of [`NewReno`].
 //!
+//! Window and threshold are whole segments, as RFC 8257 leaves open and Linux has them: the threshold is rounded down, and the
+//! window grows by a segment when as much as it holds has been acknowledged. Within a round, a window in proportion counts
+//! bytes.
+//!
 //! Source: RFC 8257; RFC 6937 for the reduction in proportion.
+//!
+//! Decision: docs/decisions/0525-windows-of-dctcp.md.
 
 use trgen::catalog::{Component, Parameter};
 
@@ -42,7 +48,7 @@ pub(crate) static ROW: Row = Row {
 /// A round in which the window falls.
 #[derive(Clone, Copy, Debug)]
 struct Round {
-    /// \[bytes\] It ends when this is acknowledged: what had been sent at the mark.
+    /// \[bytes\] What had been sent at the mark: the acknowledgement that passes it ends the round.
     end: u64,
     /// \[bytes\] In flight at the mark.
     flight: u64,
@@ -64,13 +70,29 @@ pub(crate) struct Dctcp {
     marked: u64,
     /// \[bytes\] End of the observation window.
     observed: u64,
+    /// \[bytes\] Acknowledged since the window last grew by a segment beyond the threshold.
+    counted: u64,
     round: Option<Round>,
 }
 
 impl Dctcp {
     fn new(g: f64, is_at_once: bool, of: &Environment) -> Self {
         let base = NewReno::new(of);
-        Self { g, is_at_once, base, alpha: 1.0, acked: 0, marked: 0, observed: 0, round: None }
+        Self { g, is_at_once, base, alpha: 1.0, acked: 0, marked: 0, observed: 0, counted: 0, round: None }
+    }
+
+    /// The window grows, outside of rounds.
+    fn grow(&mut self, acknowledged: u64) {
+        let (most, window) = (self.base.most, self.base.window);
+        if window <= self.base.threshold {
+            self.base.window += acknowledged.min(most);
+            return;
+        }
+        self.counted += acknowledged;
+        if self.counted >= window {
+            self.counted -= window;
+            self.base.window += most;
+        }
     }
 
     /// The window within a round, after an acknowledgement (RFC 6937, 3).
@@ -106,21 +128,15 @@ impl CongestionControl for Dctcp {
         }
         if self.round.is_none() && of.is_marked {
             let reduced = (self.base.window as f64 * (1.0 - self.alpha / 2.0)) as u64;
-            self.base.threshold = reduced.max(2 * self.base.most);
+            let most = self.base.most;
+            self.base.threshold = (reduced / most * most).max(2 * most);
             if self.is_at_once {
                 self.base.window = self.base.threshold;
             }
             self.round = Some(Round { end: of.next, flight: of.flight, delivered: 0 });
         }
-        let Some(mut round) = self.round else {
-            let (most, window) = (self.base.most, self.base.window);
-            self.base.window += match window <= self.base.threshold {
-                true => of.bytes.min(most),
-                false => most * of.bytes / window,
-            };
-            return;
-        };
-        if of.offset >= round.end {
+        let Some(mut round) = self.round else { return self.grow(of.bytes) };
+        if of.offset > round.end {
             self.base.window = self.base.threshold;
             self.round = None;
             return;
@@ -195,17 +211,35 @@ mod tests {
             (2_000, 12_000, 10_000, false),
             (3_000, 13_000, 11_000, true),
             (4_000, 13_000, 10_000, true),
-            (13_000, 14_000, 1_000, true),
-            (14_000, 20_000, 7_000, false),
+            (12_000, 14_000, 3_000, true),
+            (13_000, 14_000, 2_000, true),
+            (14_000, 20_000, 7_000, true),
+            (15_000, 20_000, 6_000, false),
+            (16_000, 22_000, 7_000, false),
         ];
-        let threshold = (12_000.0 * (1.0 - alpha / 2.0)) as u64;
+        // 6 375 bytes are six segments.
+        let threshold = (12_000.0 * (1.0 - alpha / 2.0) / 1_000.0_f64).floor() as u64 * 1_000;
         let at_once = windows("dctcp:reduction=at-once", &events);
-        // In the end once more by the formula of avoidance.
-        let grown = threshold + 1_000;
-        assert_eq!(at_once, [11_000, 12_000, threshold, threshold, threshold, grown]);
-        // In proportion: what is in flight, and what is due of the threshold for what was delivered.
+        // The acknowledgement of 13 000 does not pass it, the next one ends the round without growth; the window grows up to and
+        // at the threshold, and beyond it when all of it has been acknowledged.
+        let (grown, start) = (threshold + 1_000, [11_000, 12_000]);
+        let rest = [threshold; 5];
+        assert_eq!(at_once, [&start[..], &rest, &[grown, grown]].concat());
+        // In proportion: what is in flight, and what is due of the threshold for what was delivered; below the threshold no
+        // more than was delivered and not replaced, and a segment.
         let due = |delivered: u64| (delivered * threshold).div_ceil(11_000);
         let prr = windows("dctcp", &events);
-        assert_eq!(prr, [11_000, 12_000, 10_000 + due(1_000), 9_000 + due(2_000), threshold, grown]);
+        let within = [10_000 + due(1_000), 9_000 + due(2_000), 2_000 + (3_000 - 1_000) + 1_000, 1_000 + 3_000 + 1_000];
+        assert_eq!(prr, [&start[..], &within, &[threshold, grown, grown]].concat());
+    }
+
+    #[test]
+    fn beyond_the_threshold_a_window_grows_by_a_segment_when_all_of_it_was_acknowledged() {
+        let start = [(1_000, 11_000, 10_000, true), (12_000, 20_000, 9_000, false), (13_000, 20_000, 8_000, false)];
+        let more = (14..34).map(|at| (1_000 * at, 50_000, 8_000, false));
+        let found = windows("dctcp:reduction=at-once", &start.into_iter().chain(more).collect::<Vec<_>>());
+        // Half of 10 000, since alpha is 1; at the threshold as in slow start; then 6 acknowledgements, 7, and 8.
+        let expected = [[5_000; 2].as_slice(), &[6_000; 6], &[7_000; 7], &[8_000; 8]].concat();
+        assert_eq!(found, expected);
     }
 }

@@ -1,7 +1,7 @@
 //! Balancers: which entropy a sender gives each frame, by which switches choose its path.
 //!
-//! State machines of a connection without network and engine. An entropy is below a power of two, the number of paths; to it
-//! is added what the connection drew once. Draws depend on the seed of the connection alone.
+//! State machines of a connection, independent of network and engine. An entropy is below the number of paths, a power
+//! of two; upper bits that the connection draws once are added to it. Draws depend on the seed of the connection alone.
 //!
 //! Sources: Le, Dhakal, Bonato and others, *REPS: Recycled Entropy Packet Spraying*, 2024; Ultra Ethernet Specification
 //! 1.0, 3.6.15; Handley and others, NDP, SIGCOMM 2017 (permutations).
@@ -22,13 +22,13 @@ const WORST: u8 = 15;
 /// The rule of a balancer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rule {
-    /// Each entropy in turn, in an order that is drawn.
+    /// Each entropy in turn, in a random order.
     Oblivious,
-    /// The same, with penalties for entropies whose frames met trouble.
+    /// The same, with penalties for entropies whose frames were marked, trimmed or timed out.
     Bitmap,
     /// Entropies whose frames came through unmarked are used again: a ring of 8.
     Reps,
-    /// The same with a list without bound, after each entropy in turn.
+    /// The same with an unbounded list, after one round of all entropies.
     RepsLegacy,
     /// Entropies that came through, else [`Bitmap`](Self::Bitmap).
     Mixed,
@@ -45,11 +45,11 @@ pub struct Balancing {
     pub rule: Rule,
     /// Number of entropies: a power of two.
     pub paths: u32,
-    /// True if orders are drawn; else they are those of numbers.
+    /// True if orders are random; otherwise entropies are used in the order of their numbers.
     pub draws: bool,
 }
 
-/// Outcome of a frame.
+/// Outcome of a data frame, as the source learns it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
     Clear,
@@ -84,13 +84,13 @@ struct Cycle {
 pub(crate) struct Balancer {
     of: Balancing,
     draws: Draws,
-    /// What is added to each entropy.
+    /// Upper bits of each entropy.
     upper: u16,
-    /// What a turn is combined with.
+    /// XORed with the turn to give the entropy.
     twist: u32,
     turn: u32,
     penalties: Box<[u8]>,
-    /// Entropies that came through.
+    /// Entropies of unmarked frames, to be used again.
     list: VecDeque<u16>,
     ring: Ring,
     /// Frames sent so far.
@@ -102,15 +102,15 @@ pub(crate) struct Balancer {
 #[derive(Clone, Default, Debug)]
 struct Ring {
     entropies: [u16; RING],
-    /// Where the next one is put, and how many there are, of which the last `fresh` were not used.
+    /// Where the next entropy is stored, how many are stored, and how many of these, the latest, are unused.
     head: usize,
     length: usize,
     fresh: usize,
-    /// \[ps\] Until when it is frozen; 0: it is not.
+    /// \[ps\] End of the freeze; 0 if it is not frozen.
     frozen: u64,
     /// The place that is used next while it is frozen.
     thaw: usize,
-    /// Entropies that are to be drawn.
+    /// Number of entropies still to be drawn after a freeze.
     drawn: u32,
 }
 
@@ -202,7 +202,7 @@ impl Balancer {
         if self.of.draws { self.draws.below(self.of.paths) } else { self.step() }
     }
 
-    /// The entropy of the next frame at time `now`, with a window of `window` frames.
+    /// The entropy of the next frame, with a window of `window` frames.
     #[inline]
     pub(crate) fn next(&mut self, window: u64) -> u16 {
         let entropy = match self.of.rule {
@@ -247,7 +247,7 @@ impl Balancer {
         ring.entropies[at].into()
     }
 
-    /// Takes the outcome, at time `now`, of a frame with an entropy. `trims` says whether switches trim.
+    /// Handles the outcome, at time `now`, of a frame with an entropy. `trims` is true if switches trim.
     pub(crate) fn learn(&mut self, entropy: u16, fate: Fate, now: u64, trims: bool) {
         let entropy = entropy & (self.of.paths - 1) as u16;
         if let Some(penalty) = self.penalties.get_mut(usize::from(entropy)) {
@@ -270,7 +270,7 @@ impl Balancer {
 impl Ring {
     fn learn(&mut self, entropy: u16, fate: Fate, now: u64, trims: bool) {
         if fate == Fate::TimedOut {
-            // Without trimming every loss shows as a time-out.
+            // Without trimming, time-outs are ordinary losses and not a sign of a failed path.
             if trims && self.frozen == 0 {
                 (self.frozen, self.thaw) = (now.saturating_add(FROZEN), 0);
             }
@@ -307,7 +307,7 @@ mod tests {
         let mut bitmap = balancer(Rule::Bitmap, 4);
         bitmap.learn(1, Fate::Trimmed, 0, true);
         bitmap.learn(2, Fate::Marked, 0, true);
-        // Entropy 1 pays four times, and 2 is passed over without paying; then it pays once.
+        // Entropy 1 is skipped four times, and 2 is passed over without a decrement; then it is skipped once.
         assert_eq!(take(&mut bitmap, 14), [0, 3, 0, 3, 0, 3, 0, 3, 0, 1, 3, 0, 1, 2]);
         bitmap.learn(0, Fate::TimedOut, 0, true);
         bitmap.learn(0, Fate::TimedOut, 0, true);

@@ -1,7 +1,8 @@
 //! Hosts whose transport sprays the frames of a message over paths: Ultra Ethernet (UEC) and NDP.
 //!
-//! The state machines of both ends stand in files of their own, and know neither network nor engine. Here they meet: a
-//! connection for each message, the ports of hosts, the pacers of receivers, and what frames say to the other end.
+//! The state machines of both ends are in files of their own and do not depend on the network or the engine. This file
+//! connects them: a connection for each message, the ports of hosts, the pacers of receivers, and the control frames
+//! that the ends exchange.
 //!
 //! Decision: docs/decisions/0430-transports-that-spray.md.
 
@@ -34,14 +35,14 @@ pub(crate) use sender::Piece;
 
 pub(crate) use trips::Trips;
 
-/// How many time-outs after which a connection asks again that hears nothing and has nothing outstanding.
+/// \[time-outs\] Silence after which a connection with nothing outstanding sends a request again.
 const SILENCE: u64 = 100;
 /// Number of entropies of pulls.
 const PULL_ENTROPIES: u16 = 128;
 /// The entropy of the pulls of NDP.
 const NDP_PULL: u16 = u16::MAX;
 
-/// What a frame that is no data says.
+/// Content of a control frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Said {
     Acknowledged(Acknowledgement),
@@ -51,7 +52,7 @@ pub(crate) enum Said {
         is_marked: bool,
         is_last_hop: bool,
     },
-    /// \[quanta\] What has been given in all.
+    /// \[quanta\] Total credit granted so far.
     Pull {
         given: u64,
     },
@@ -59,7 +60,7 @@ pub(crate) enum Said {
     Request {
         number: u32,
     },
-    /// NDP: all before a frame have come; a frame that was trimmed; perhaps a pull.
+    /// NDP: the lowest number not yet received, a trimmed frame if there is one, and a pull if it is carried along.
     Answer {
         expected: u32,
         trimmed: Option<u32>,
@@ -67,7 +68,7 @@ pub(crate) enum Said {
     },
 }
 
-/// What is said, and with which entropy.
+/// A control frame: its content and its entropy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Words {
     pub(crate) said: Said,
@@ -75,7 +76,7 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// A number for observers: the frame that is expected or meant, or what is given.
+    /// A number for observers: the frame that is expected or referred to, or the credit granted.
     pub(crate) const fn number(&self) -> u64 {
         match self.said {
             Said::Acknowledged(Acknowledgement { expected, .. }) | Said::Answer { expected, .. } => expected as u64,
@@ -90,7 +91,7 @@ impl Words {
 pub(crate) enum Item {
     /// Data of a connection.
     Piece { flow: u32, piece: Piece, entropy: u16 },
-    /// Words of an end of a connection, by their handle.
+    /// A control frame of an end of a connection, by its handle.
     Words { flow: u32, words: u32 },
 }
 
@@ -117,14 +118,14 @@ pub(crate) struct Flow {
     pull_entropy: u16,
     /// True while it waits at the port of its source.
     is_waiting: bool,
-    /// \[ps\] When its source looks at its time-out; the greatest number if it will not.
+    /// \[ps\] When its source checks its time-out; `u64::MAX` if no check is scheduled.
     armed: u64,
     /// \[ps\] When its source last sent or heard something.
     heard: u64,
-    /// Frames of both ends under way or waiting.
+    /// Number of frames of both ends that are under way or waiting.
     underway: u32,
     pub(crate) is_over: bool,
-    /// False once its handle may be another one's.
+    /// False once its handle may have been reused.
     is_live: bool,
     /// The port at which a frame of it was lost, or [`NONE`].
     lost_at: u32,
@@ -154,26 +155,26 @@ enum Port {
 /// A host.
 #[derive(Clone, Debug)]
 struct Host {
-    /// Index of what the hosts of its rate have in common.
+    /// Index of the constants of hosts of its rate.
     kind: usize,
-    /// A frame that is sent at once.
+    /// Frames that bypass the queues of the port, since it was idle.
     out: VecDeque<Item>,
     /// \[ps\] When its port is free.
     busy_until: u64,
     port: Port,
-    /// Time-outs: \[ps\] when they are looked at, and the connections.
+    /// Scheduled checks of time-outs: \[ps\] the time, and the connection.
     timers: BinaryHeap<Reverse<(u64, u32)>>,
-    /// \[ps\] When it will be woken; the greatest number if it will not.
+    /// \[ps\] When it will be woken; `u64::MAX` if no wake-up is scheduled.
     wakes_at: u64,
     pacer: pacer::Pacer,
     pulls: ndp::Pacer,
     /// \[ps\] Time of a quantum, or between two pulls.
     gap: u64,
-    /// Connections so far.
+    /// Number of connections begun so far.
     begun: u64,
 }
 
-/// A connection that waits for what will never come.
+/// A connection that waits for a frame that was lost for good.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Stuck {
     pub(crate) message: u32,
@@ -181,16 +182,16 @@ pub(crate) struct Stuck {
     pub(crate) destination: u32,
     /// The port at which a frame was lost, or [`NONE`].
     pub(crate) lost_at: u32,
-    /// Data frames that have not come, and whether they were never sent.
+    /// Data frames that have not arrived, and whether they were never sent.
     pub(crate) missing: Vec<(u32, bool)>,
 }
 
 /// Outcome of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Outcome {
-    /// Data that had not come before.
+    /// The data had not arrived before.
     pub(crate) is_new: bool,
-    /// The source knows now that all has come.
+    /// The source now knows that all data have arrived.
     pub(crate) is_over: bool,
 }
 
@@ -198,17 +199,17 @@ pub(crate) struct Outcome {
 #[derive(Debug)]
 pub(crate) struct Spray {
     flows: Slab<Flow>,
-    /// Handles of connections so far.
+    /// One more than the largest handle so far.
     begun: u32,
     hosts: Vec<Host>,
     words: Slab<Words>,
-    /// What hosts of each rate have in common.
+    /// Constants of the hosts of each rate.
     kinds: Vec<sender::Constants>,
     trips: Trips,
     balancing: Balancing,
-    /// \[bytes\] To an acknowledgement.
+    /// \[bytes\] Data after which a receiver acknowledges.
     ack_every: u64,
-    /// \[frames\] NDP: sent before any answer.
+    /// \[frames\] NDP: frames that are sent before any answer.
     initial_window: u64,
     /// \[bytes\] A full frame.
     frame: u32,
@@ -217,21 +218,22 @@ pub(crate) struct Spray {
     is_ndp: bool,
     has_credits: bool,
     trims: bool,
-    /// \[ps\] Where a host has nothing outstanding and nothing was heard: when it asks again.
+    /// \[ps\] Time without any frame from the other end after which a connection with nothing outstanding sends a
+    /// request again.
     silence: u64,
     seed: u64,
-    /// \[ps\] Durations on the links of hosts are those of the wiring: of a data frame and of words, by host.
+    /// \[ps\] By host: transmission times of a full data frame and of a control frame on its link.
     times: Vec<[u64; 2]>,
     /// \[b/s\] and \[ps\] By host: rate and gap of its link.
     links: Vec<(u64, u64)>,
-    /// \[bytes\] Words on the wire, and the shortest frame.
+    /// \[bytes\] Control frames on the wire, and the shortest frame.
     said_bytes: u32,
     least: u32,
     /// Hosts that may have become able to send.
     pub(crate) touched: Vec<u32>,
     /// Hosts to be woken, each with the time \[ps\].
     pub(crate) wakes: Vec<(u32, u64)>,
-    /// Connections of which something is over: each is to be [ended](Self::ended) once.
+    /// Connections of which a frame or timer is finished; call [`ended`](Self::ended) once for each entry.
     pub(crate) done: Vec<u32>,
     /// Number of time-outs.
     pub(crate) timeouts: u64,
@@ -393,7 +395,7 @@ impl Spray {
             }
     }
 
-    /// \[frames\] Frames that wait at a host: its words, and data that were never sent.
+    /// \[frames\] Frames that wait at a host: control frames, and data frames that were never sent.
     pub(crate) fn waiting(&self, host: u32) -> u64 {
         let of = &self.hosts[host as usize];
         let at_port = match &of.port {
@@ -412,7 +414,7 @@ impl Spray {
         host.out.is_empty() && host.busy_until <= now
     }
 
-    /// UEC: a connection asks to send.
+    /// UEC: lets a connection send, or join the list of its port, if it may.
     fn ask(&mut self, handle: u32, now: u64) {
         let flow = &self.flows[handle];
         let (source, is_waiting) = (flow.source, flow.is_waiting);
@@ -465,7 +467,7 @@ impl Spray {
         Some(Item::Piece { flow: handle, piece, entropy })
     }
 
-    /// Sees to it that a source looks at the time-out of a connection.
+    /// Schedules the check of the time-out of a connection.
     fn arm(&mut self, handle: u32) {
         let flow = &mut self.flows[handle];
         let host = &mut self.hosts[flow.source as usize];
@@ -500,7 +502,7 @@ impl Spray {
         }
     }
 
-    /// Words of an end of a connection go to the port of a host.
+    /// Puts a control frame of a connection into the port of a host.
     fn say(&mut self, handle: u32, host: u32, words: Words, now: u64) {
         let is_idle = self.is_idle(host, now);
         let flow = &mut self.flows[handle];
@@ -622,7 +624,7 @@ impl Spray {
         Outcome { is_new, is_over: false }
     }
 
-    /// A connection asks the pacer of its destination for more.
+    /// A connection requests credit from the pacer of its destination.
     fn request(&mut self, handle: u32, target: u64, must: bool, now: u64) {
         let flow = &mut self.flows[handle];
         let destination = flow.destination;
@@ -632,7 +634,7 @@ impl Spray {
         }
     }
 
-    /// The pacer of a host gives credit, or waits for a request.
+    /// The pacer of a host grants credit, or waits for a request if no connection is listed.
     fn serve(&mut self, number: u32, now: u64) {
         let host = &mut self.hosts[number as usize];
         host.pacer.next_at = None;
@@ -664,7 +666,7 @@ impl Spray {
             flow.underway -= host.pulls.forget(key);
         }
         let carries = host.pulls.carries(now, host.gap);
-        // What has come needs no more pulls.
+        // A complete message needs no more pulls.
         if !carries && !is_whole {
             host.pulls.wait(key, pull, now, host.gap);
             flow.underway += 1;
@@ -679,7 +681,7 @@ impl Spray {
         Outcome { is_new, is_over: false }
     }
 
-    /// Words have come to the other end of a connection.
+    /// A control frame has arrived at the other end of a connection.
     pub(crate) fn hear(&mut self, handle: u32, words: u32, now: u64) -> Outcome {
         let Words { said, entropy } = self.words[words];
         let trims = self.trims;
@@ -746,8 +748,8 @@ impl Spray {
         Outcome { is_new: false, is_over }
     }
 
-    /// A connection that has something to send or to learn, and nothing outstanding whose time-out would tell, is looked at
-    /// after a long silence.
+    /// Schedules a check after a long silence for a connection that is not complete and has nothing outstanding, so
+    /// that no time-out would wake it.
     fn watch(&mut self, handle: u32, now: u64) {
         let flow = &mut self.flows[handle];
         if let Ends::Uec { sender, .. } = &flow.ends
@@ -759,7 +761,7 @@ impl Spray {
         }
     }
 
-    /// A host is woken: time-outs expire, and its pacer gives.
+    /// Wakes a host: handles its time-outs, and lets its pacer send.
     pub(crate) fn wake(&mut self, number: u32, now: u64) {
         let host = &mut self.hosts[number as usize];
         if host.wakes_at <= now {
@@ -797,7 +799,7 @@ impl Spray {
         }
     }
 
-    /// Looks whether the time-out of a connection has expired.
+    /// Checks whether the time-out of a connection has expired.
     fn look(&mut self, handle: u32, now: u64) {
         let flow = &mut self.flows[handle];
         let (source, kind) = (flow.source, self.hosts[flow.source as usize].kind);
@@ -833,7 +835,7 @@ impl Spray {
         self.watch(handle, now);
     }
 
-    /// A connection has heard nothing for a long time: a request, a pull or an acknowledgement was lost.
+    /// Sends a request again after a long silence: a request, a pull or an acknowledgement was lost.
     fn end_silence(&mut self, handle: u32, now: u64) {
         let flow = &mut self.flows[handle];
         let source = flow.source;
@@ -851,7 +853,7 @@ impl Spray {
         self.arm_at(handle, now.saturating_add(self.silence));
     }
 
-    /// A frame of a connection is under way no more.
+    /// A frame or timer of a connection is finished. Returns the message if the connection is released with it.
     pub(crate) fn ended(&mut self, handle: u32) -> Option<u32> {
         let flow = &mut self.flows[handle];
         flow.underway -= 1;
@@ -869,7 +871,8 @@ impl Spray {
         self.flows[handle].lost_at = port;
     }
 
-    /// Where nothing happens any more: takes the connections that wait for what will never come. NDP has no time-out.
+    /// Takes the connections that still wait when no event is left: NDP has no time-out, so a lost frame blocks them
+    /// for good.
     pub(crate) fn take_stuck(&mut self) -> Vec<Stuck> {
         let mut stuck = Vec::new();
         for handle in 0..self.begun {
@@ -893,7 +896,7 @@ impl Spray {
         self.silence
     }
 
-    /// Words are under way no more.
+    /// Releases a control frame that has arrived or was lost.
     pub(crate) fn forget(&mut self, words: u32) {
         self.words.release(words);
     }

@@ -1,6 +1,6 @@
 //! NDP: frames until the first window is out, then a frame for each pull of the receiver.
 //!
-//! State machines without network and engine. Sizes are in frames, times in ps.
+//! State machines, independent of network and engine. Sizes are in frames, times in ps.
 //!
 //! Source: Handley, Raiciu, Agache, Voinescu, Moore, Antichi, Wójcik, *Re-architecting datacenter networks and stacks for
 //! low latency and high performance*, SIGCOMM 2017.
@@ -55,7 +55,7 @@ impl Sender {
         Some((number, is_again))
     }
 
-    /// What the first window did not use is not due any more.
+    /// Ends the first window: its unused part expires.
     pub(crate) const fn begun(&mut self) {
         self.due = 0;
     }
@@ -73,7 +73,7 @@ impl Sender {
         }
     }
 
-    /// Frames up to a number have come in order. Returns true if these are all.
+    /// All frames before a number have arrived. Returns true if the message is complete now.
     pub(crate) const fn acknowledged(&mut self, expected: u32) -> bool {
         let is_over = expected >= self.frames && !self.is_over;
         self.is_over |= is_over;
@@ -84,21 +84,21 @@ impl Sender {
 /// The receiving end of a connection.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Receiver {
-    /// All frames before it have come.
+    /// All frames before it have arrived.
     pub(crate) expected: u32,
-    /// Frames beyond it that have come.
+    /// Frames beyond it that have arrived.
     beyond: BTreeSet<u32>,
     /// Number of the last pull.
     pub(crate) pulls: u64,
 }
 
 impl Receiver {
-    /// True if a frame has come.
+    /// True if a frame has arrived.
     pub(crate) fn has(&self, number: u32) -> bool {
         number < self.expected || self.beyond.contains(&number)
     }
 
-    /// Handles a frame that has come. Returns whether it had not come before.
+    /// Handles the arrival of a frame. Returns whether it is new.
     pub(crate) fn receive(&mut self, number: u32) -> bool {
         if self.has(number) {
             return false;
@@ -146,12 +146,12 @@ impl Pacer {
         }
     }
 
-    /// All of a connection has come: its pulls are thrown away. Their number.
+    /// Discards the pulls of a connection that is complete. Returns their number.
     pub(crate) fn forget(&mut self, key: (u64, u32)) -> u32 {
         self.waiting.remove(&key).map_or(0, |pulls| pulls.len() as u32)
     }
 
-    /// The timer expires: the connection whose pull leaves, and the number.
+    /// Handles the expiry of the timer. Returns the connection whose pull leaves, and the number of the pull.
     pub(crate) fn expire(&mut self, now: u64, gap: u64) -> Option<(u32, u64)> {
         self.next_at = None;
         let after = (self.served.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded);

@@ -1,7 +1,7 @@
 //! NSCC: the sender's window of Ultra Ethernet, by marks and delay.
 //!
-//! A state machine of a connection without network and engine. Sizes are in bytes on the wire, times in ps. All that is kept
-//! is whole, cut after each step.
+//! A state machine of a connection, independent of network and engine. Sizes are in bytes on the wire, times in ps. All
+//! state is integer, truncated after each step.
 //!
 //! Source: Ultra Ethernet Specification 1.0, 3.6.13 (network signal based congestion control).
 
@@ -10,18 +10,18 @@ const FAST: u64 = 1_000_000;
 /// Weight of a new delay in their average.
 const WEIGHT: f64 = 0.0125;
 
-/// What all connections of hosts of one rate have in common.
+/// Constants of all connections from hosts of one rate.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Constants {
     /// \[bytes\] Full frame.
     frame: u64,
     /// \[ps\] Round trip of the network.
     round_trip: u64,
-    /// \[ps\] Delay that is aimed at.
+    /// \[ps\] Target of the queueing delay.
     target: u64,
     /// \[1/ps\] Increase for each byte and ps below the target.
     alpha: f64,
-    /// Increase for each byte, marks or not.
+    /// Increase for each byte acknowledged without a mark at or above the target.
     fair: f64,
     /// \[bytes\] Increase once a round trip.
     eta: f64,
@@ -51,7 +51,7 @@ impl Constants {
     }
 }
 
-/// The window of a connection, and what leads to it.
+/// The window of a connection and the state from which it is computed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Nscc {
     /// \[bytes\] The window.
@@ -60,16 +60,16 @@ pub(crate) struct Nscc {
     pub(crate) most: u64,
     /// \[ps\] Average of delays.
     pub(crate) average: u64,
-    /// Increase that is due, times the window.
+    /// Pending increase, times the window.
     increase: u64,
-    /// \[bytes\] Acknowledged since the window was last changed by it.
+    /// \[bytes\] Acknowledged since the pending increase was last applied or discarded.
     since: u64,
-    /// \[bytes\] Acknowledged since the last look whether to adapt quickly.
+    /// \[bytes\] Acknowledged since the last check for a quick adaptation.
     achieved: u64,
-    /// \[bytes\] Acknowledged or trimmed since the last quick adaptation, and what is to be ignored after it.
+    /// \[bytes\] Acknowledged or trimmed since the last quick adaptation, and the amount to ignore after it.
     ignored: u64,
     to_ignore: u64,
-    /// \[ps\] When it is looked next; 0: never before.
+    /// \[ps\] When the next check for a quick adaptation is due; 0 before the first.
     end: u64,
     /// \[ps\] When the window was last raised by eta.
     last: u64,
@@ -101,7 +101,7 @@ impl Nscc {
         }
     }
 
-    /// Is told of `new` bytes that are acknowledged.
+    /// Counts `new` bytes that are acknowledged.
     #[inline]
     pub(crate) const fn count(&mut self, new: u64) {
         self.achieved += new;
@@ -116,7 +116,8 @@ impl Nscc {
         self.average = (WEIGHT * new + (1.0 - WEIGHT) * self.average as f64) as u64;
     }
 
-    /// True if nothing more is to be done: a quick adaptation has been made, or its effect is awaited.
+    /// Makes a quick adaptation if one is due. Returns true if it was made or its effect is still awaited, so that the
+    /// window must not change otherwise.
     fn adapts(&mut self, of: &Constants, is_marked: bool, delay: u64, now: u64, flight: i64, base: u64) -> bool {
         let mut skips = false;
         if self.ignored < self.to_ignore && is_marked {
@@ -144,7 +145,7 @@ impl Nscc {
     }
 
     /// Handles an acknowledgement of `new` bytes with a delay, while `flight` bytes are in flight.
-    #[expect(clippy::too_many_arguments, reason = "what an acknowledgement says, and what its connection knows")]
+    #[expect(clippy::too_many_arguments, reason = "fields of the acknowledgement and state of its connection")]
     pub(crate) fn acknowledged(
         &mut self,
         of: &Constants,
@@ -204,7 +205,8 @@ impl Nscc {
         }
     }
 
-    /// Handles a frame of `size` bytes that was trimmed. `pays` is false where the receiver's credits answer for it.
+    /// Handles a frame of `size` bytes that was trimmed. `pays` is false where the receiver's credits already reduce
+    /// the rate, so that the window is not lowered.
     pub(crate) fn trimmed(&mut self, of: &Constants, size: u64, now: u64, flight: i64, base: u64, pays: bool) {
         self.ignored += size;
         self.measure(of, true, of.round_trip, base);

@@ -1,4 +1,4 @@
-//! The receiver's credits of Ultra Ethernet (RCCC): one pacer for each host, shared by what it receives.
+//! The receiver's credits of Ultra Ethernet (RCCC): one pacer for each host, shared by the connections to it.
 //!
 //! Source: Ultra Ethernet Specification 1.0, 3.6.14 (receiver credit congestion control).
 
@@ -6,21 +6,21 @@ use std::collections::VecDeque;
 
 use super::sender::QUANTUM;
 
-/// \[quanta\] What a pull gives at most.
+/// \[quanta\] Largest grant of a pull.
 const GRANT: u64 = 64;
-/// \[quanta\] What a pull that gives nothing lasts.
+/// \[quanta\] Time that a pull without a grant takes.
 const EMPTY: u64 = 4;
 
-/// What a receiver has given a connection.
+/// Credit of a connection at its receiver.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Credit {
-    /// \[quanta\] What the sender asks for in all.
+    /// \[quanta\] Total requested by the sender.
     target: u64,
-    /// \[quanta\] What has been given in all.
+    /// \[quanta\] Total granted.
     given: u64,
     /// True while it is among the active ones.
     is_active: bool,
-    /// How often it stands in a list.
+    /// Number of its entries in the lists.
     pub(crate) listed: u32,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Credit {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Pull {
     pub(crate) flow: u32,
-    /// \[quanta\] What has been given in all.
+    /// \[quanta\] Total granted.
     pub(crate) given: u64,
 }
 
@@ -37,12 +37,12 @@ pub(crate) struct Pull {
 pub(crate) struct Pacer {
     active: VecDeque<u32>,
     idle: VecDeque<u32>,
-    /// \[ps\] When it gives next; `None` while it waits for a request.
+    /// \[ps\] When it grants next; `None` while it waits for a request.
     pub(crate) next_at: Option<u64>,
 }
 
 impl Pacer {
-    /// A connection asks for more: a target beyond the highest so far, or, where `must` is set, in any case.
+    /// A connection requests credit: it becomes active if its target is above the highest so far, or if `must` is set.
     pub(crate) fn request(&mut self, flow: u32, credit: &mut Credit, target: u64, must: bool) {
         let is_more = target > credit.target;
         credit.target = credit.target.max(target);
@@ -53,13 +53,13 @@ impl Pacer {
         }
     }
 
-    /// The connection that is served next; those that wait for nothing are served when none else does.
+    /// The connection that is served next; idle ones only if none is active.
     pub(crate) fn next(&self) -> Option<u32> {
         self.active.front().or(self.idle.front()).copied()
     }
 
-    /// Serves the [next](Self::next) connection at time `now`: the pull. `quantum` \[ps\] is the time of a quantum, `most`
-    /// \[bytes\] what an idle connection is given ahead.
+    /// Serves the [next](Self::next) connection at time `now`. Returns its pull. `quantum` \[ps\] is the time of a
+    /// quantum, `most` \[bytes\] the credit that an idle connection may hold in advance.
     pub(crate) fn serve(&mut self, credit: &mut Credit, now: u64, quantum: u64, most: u64) -> Option<Pull> {
         let is_active = !self.active.is_empty();
         let flow = if is_active { self.active.pop_front()? } else { self.idle.pop_front()? };
@@ -106,7 +106,7 @@ mod tests {
             given.push((pull.flow, pull.given, pacer.next_at.unwrap() / 10));
         }
         assert_eq!(given, [(0, 64, 64), (1, 30, 30), (0, 100, 36), (1, 94, 64), (0, 164, 64), (1, 158, 64)]);
-        // The surplus has reached what an idle connection may have: 128 quanta of 256 bytes.
+        // The surplus has reached the limit of an idle connection: 128 quanta of 256 bytes.
         let pull = pacer.serve(&mut credits[0], 0, 10, 20_000).unwrap();
         assert_eq!((pull.given, pacer.next()), (228, None));
         pacer.request(0, &mut credits[0], 0, true);

@@ -1,6 +1,6 @@
-//! The port of a host whose transport sprays frames: whose turn it is.
+//! The port of a host whose transport sprays frames: the order of connections and control frames.
 //!
-//! State machines without network and engine; `T` is what waits.
+//! State machines, independent of network and engine; `T` is the waiting item.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
@@ -22,7 +22,7 @@ impl<T> Turns<T> {
         Self { controls: VecDeque::new(), flows: VecDeque::new(), turn: 0 }
     }
 
-    /// True if a connection has its turn, at a port that becomes free.
+    /// True if a connection is served next, at a port that becomes free. Advances the turn.
     pub(crate) fn is_of_flows(&mut self) -> bool {
         if self.controls.is_empty() || self.flows.is_empty() {
             return self.controls.is_empty();
@@ -68,7 +68,7 @@ impl<T> Levels<T> {
         self.levels.iter().all(|level| level.waiting.is_empty())
     }
 
-    /// What waits.
+    /// Number of waiting items.
     pub(crate) fn len(&self) -> usize {
         self.levels.iter().flat_map(|level| level.waiting.values()).map(VecDeque::len).sum()
     }

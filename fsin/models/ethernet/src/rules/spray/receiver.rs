@@ -1,17 +1,17 @@
-//! The receiving end of Ultra Ethernet: what has come, and what is acknowledged.
+//! The receiving end of Ultra Ethernet: frames that have arrived, and acknowledgements.
 //!
 //! Source: Ultra Ethernet Specification 1.0, 3.5 (packet delivery).
 
 use std::collections::VecDeque;
 
-/// What a receiver says of a connection.
+/// A selective acknowledgement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Acknowledgement {
     /// All frames with lower numbers have come.
     pub(crate) expected: u32,
     /// The frame that caused it.
     pub(crate) number: u32,
-    /// \[bytes\] What has come so far.
+    /// \[bytes\] Total received so far.
     pub(crate) received: u64,
     /// The first number of `bits`.
     pub(crate) base: u32,
@@ -41,13 +41,13 @@ pub(crate) struct Receiver {
     pub(crate) expected: u32,
     /// Which frames from the multiple of 64 at or below `expected` on have come.
     words: VecDeque<u64>,
-    /// Highest number that has come, and one.
+    /// One more than the highest number received.
     beyond: u32,
-    /// \[bytes\] What has come.
+    /// \[bytes\] Total received.
     received: u64,
-    /// \[bytes\] What has come since the last acknowledgement.
+    /// \[bytes\] Received since the last acknowledgement.
     since: u64,
-    /// True if an acknowledgement was asked for since nothing was missing.
+    /// True if an acknowledgement was requested after the last time at which no frame was missing.
     was_asked: bool,
     has_begun: bool,
 }
@@ -63,7 +63,7 @@ impl Receiver {
         self.words.get((number / 64 - first) as usize).is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
-    /// Notes that a frame has come that had not.
+    /// Notes the arrival of a frame that had not arrived before.
     fn insert(&mut self, number: u32) {
         let first = self.expected / 64;
         let at = (number / 64 - first) as usize;
@@ -111,7 +111,7 @@ impl Receiver {
         }
     }
 
-    /// Handles a data frame. Returns whether it had not come before, and what is to be said.
+    /// Handles a data frame. Returns whether it is new, and the acknowledgement to send, if any.
     pub(crate) fn receive(&mut self, of: &Arrival, every: u64) -> (bool, Option<Acknowledgement>) {
         if self.has(of.number) {
             return (false, Some(self.acknowledge(of)));
@@ -130,7 +130,7 @@ impl Receiver {
         (true, is_due.then(|| self.acknowledge(of)))
     }
 
-    /// Handles the header of a frame whose data were cut off. The acknowledgement, if the frame has come before.
+    /// Handles the header of a trimmed frame. Returns an acknowledgement if the whole frame has arrived before.
     pub(crate) fn trimmed(&mut self, of: &Arrival) -> Option<Acknowledgement> {
         self.has(of.number).then(|| self.acknowledge(&Arrival { is_marked: false, ..*of }))
     }

@@ -1,7 +1,7 @@
-//! The sending end of Ultra Ethernet: what may be sent, what is sent again, and what acknowledgements tell.
+//! The sending end of Ultra Ethernet: admission by window and credit, retransmission, and handling of acknowledgements.
 //!
-//! A state machine of a connection without network and engine. Sizes are in bytes on the wire, times in ps. Numbers count
-//! frames, and requests to send among them.
+//! A state machine of a connection, independent of network and engine. Sizes are in bytes on the wire, times in ps.
+//! Numbers count frames, requests to send included.
 //!
 //! Source: Ultra Ethernet Specification 1.0, 3.5 and 3.6.
 
@@ -10,13 +10,13 @@ use std::collections::{BTreeSet, VecDeque};
 use super::nscc::{self, Nscc};
 use super::receiver::Acknowledgement;
 
-/// \[bytes\] What credits are counted in.
+/// \[bytes\] Unit of credits.
 pub(crate) const QUANTUM: u64 = 256;
 
-/// What all connections of hosts of one rate have in common.
+/// Constants of all connections from hosts of one rate.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Constants {
-    /// \[bytes\] A full frame, and what is no data in each.
+    /// \[bytes\] A full frame, and the overhead in each.
     pub(crate) frame: u64,
     pub(crate) header: u64,
     /// \[b/s\] Rate of the host.
@@ -80,18 +80,18 @@ pub(crate) struct Piece {
     /// True if it asks for an acknowledgement.
     pub(crate) asks: bool,
     pub(crate) is_again: bool,
-    /// \[quanta\] What its receiver is asked to have given in all.
+    /// \[quanta\] Total credit requested from the receiver.
     pub(crate) target: u64,
     /// True for the last frame that was never sent before.
     pub(crate) is_last: bool,
 }
 
-/// What a time-out leads to, beside the frame that is sent again.
+/// A frame whose time-out has expired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Expired {
     /// \[bytes\] Size of the frame.
     pub(crate) size: u64,
-    /// True if frames waited already to be sent again.
+    /// True if other frames were already waiting to be sent again.
     pub(crate) had_more: bool,
 }
 
@@ -104,7 +104,7 @@ pub(crate) struct Sender {
     last: u64,
     /// Number of data frames that were sent.
     sent: u32,
-    /// \[bytes\] What was never sent.
+    /// \[bytes\] Data never sent so far.
     left: u64,
     /// Numbers in use, from `base` on.
     records: VecDeque<Record>,
@@ -114,9 +114,9 @@ pub(crate) struct Sender {
     again_bytes: u64,
     /// Frames by the time of sending: \[ps\] and number. Those that were acknowledged or sent again are passed over.
     order: VecDeque<(u64, u32)>,
-    /// \[bytes\] In flight; less than nothing while frames that were given up arrive.
+    /// \[bytes\] In flight; negative while frames that were given up arrive after all.
     pub(crate) flight: i64,
-    /// \[bytes\] What the receiver has counted.
+    /// \[bytes\] Total that the receiver has reported.
     received: u64,
     /// Requests to send so far, and \[ps\] the time of the last.
     requests: u32,
@@ -124,17 +124,17 @@ pub(crate) struct Sender {
     /// \[ps\] Least round trip.
     pub(crate) base_trip: u64,
     pub(crate) nscc: Nscc,
-    /// \[bytes\] Credit; less than nothing after a frame that it did not cover.
+    /// \[bytes\] Credit; negative after a frame larger than what was left.
     pub(crate) credit: i64,
-    /// True while credit is used that no receiver gave.
+    /// True while the credit is speculative: nothing has been heard from the receiver.
     speculates: bool,
-    /// \[quanta\] What the receiver has given in all.
+    /// \[quanta\] Total credit granted by the receiver.
     pulled: u64,
     pub(crate) is_over: bool,
 }
 
 impl Sender {
-    /// Of a message of `bytes` bytes; `base_trip` is the round trip to begin with.
+    /// The sender of a message of `bytes` bytes; `base_trip` is the initial base round trip.
     pub(crate) fn new(bytes: u64, base_trip: u64, of: &Constants) -> Self {
         let payload = of.frame - of.header;
         let frames = bytes.div_ceil(payload).max(1);
@@ -235,7 +235,7 @@ impl Sender {
         }
     }
 
-    /// \[quanta\] What the receiver is asked to have given in all.
+    /// \[quanta\] Total credit to be requested from the receiver.
     fn target(&self, sharing: usize, of: &Constants) -> u64 {
         let mut target = (self.left + self.again_bytes) as i64;
         if of.has_window {
@@ -252,14 +252,14 @@ impl Sender {
         (all.max(0) as u64).div_ceil(QUANTUM)
     }
 
-    /// Credit that no receiver gave ends at the first answer.
+    /// Handles the first answer: it ends the speculative credit.
     fn hear(&mut self) {
         if std::mem::replace(&mut self.speculates, false) {
             self.credit = self.credit.min(0);
         }
     }
 
-    /// Renews the base of the round trip.
+    /// Lowers the base round trip to that of a new sample.
     fn renew_base(&mut self, trip: u64, of: &Constants) {
         if trip < self.base_trip {
             self.base_trip = trip;
@@ -267,7 +267,7 @@ impl Sender {
         }
     }
 
-    /// Takes a number out of what is outstanding or to be sent again.
+    /// Marks the frame of a number as acknowledged, wherever it is.
     fn settle(&mut self, number: u32, of: &Constants) {
         let Some(record) = self.record(number) else { return };
         let (place, index) = (record.place, record.index);
@@ -280,8 +280,8 @@ impl Sender {
         }
     }
 
-    /// Handles an acknowledgement. Returns true if all is acknowledged now. `told` is called when the balancer is to be
-    /// told.
+    /// Handles an acknowledgement. Returns true if all data are acknowledged now. `told` is called at the point at
+    /// which the balancer learns of it, before the window changes.
     pub(crate) fn acknowledged(
         &mut self,
         said: &Acknowledgement,
@@ -332,7 +332,7 @@ impl Sender {
         self.is_over
     }
 
-    /// Handles the news that a frame was trimmed, perhaps at the last hop. Returns false if it is not outstanding.
+    /// Handles the notice that a frame was trimmed. Returns false if the frame is not outstanding.
     pub(crate) fn trimmed(&mut self, number: u32, is_last_hop: bool, now: u64, of: &Constants) -> bool {
         self.hear();
         let Some(&mut Record { at, index, place: Place::Out, .. }) = self.record(number) else { return false };
@@ -348,7 +348,7 @@ impl Sender {
         true
     }
 
-    /// A frame that is outstanding is to be sent again.
+    /// Moves an outstanding frame to those that are sent again.
     fn give_up(&mut self, number: u32, size: u64) {
         self.flight -= size as i64;
         if let Some(record) = self.record(number) {
@@ -406,7 +406,7 @@ impl Sender {
         Some(self.base + self.records.len() as u32 - 1)
     }
 
-    /// A request that was never acknowledged, where nothing else is outstanding: it is made again.
+    /// The number of the oldest request that was never acknowledged, to be sent again.
     pub(crate) fn lost_request(&mut self, now: u64) -> Option<u32> {
         let at = self.records.iter().position(|record| record.place == Place::Request)?;
         self.records[at].at = now;
@@ -414,12 +414,12 @@ impl Sender {
         Some(self.base + at as u32)
     }
 
-    /// True if something is to send or to be acknowledged, and no time-out will tell of it.
+    /// True if the message is not complete and nothing is outstanding, so that no time-out will expire.
     pub(crate) fn is_silent(&self) -> bool {
         !self.is_over && (self.flight <= 0 || self.order.is_empty())
     }
 
-    /// Handles a pull: the receiver has given `given` quanta in all.
+    /// Handles a pull: the receiver has granted `given` quanta in total.
     pub(crate) fn pulled(&mut self, given: u64, of: &Constants) {
         self.hear();
         let new = given.saturating_sub(self.pulled);

@@ -1,4 +1,4 @@
-//! Round trips of a network over empty links, by which the transports that spray frames are set.
+//! Unloaded round-trip times of a network, from which the transports that spray frames derive their constants.
 
 use fsin_core::route::FAR;
 
@@ -14,7 +14,7 @@ pub(crate) struct Trips {
     delays: u64,
     /// Number of links of that path.
     links: u64,
-    /// \[bytes\] A full frame and what goes back.
+    /// \[bytes\] A full frame and its acknowledgement.
     bytes: u64,
     /// \[ps\] By pair of switches: twice the delays and latencies between them. Empty unless asked for.
     pairs: Vec<u64>,
@@ -60,7 +60,7 @@ impl Trips {
         Self { delays, links, bytes: (frames.of(frames.mtu) + frames.of_ack(params.ack_bytes)).into(), pairs, homes }
     }
 
-    /// \[ps\] What the frames of the longest path take at a rate \[b/s\].
+    /// \[ps\] Serialization of a full frame and its acknowledgement on all links of the longest path at a rate \[b/s\].
     fn sending(&self, rate: u64) -> f64 {
         (self.links * self.bytes * 8) as f64 * 1e12 / rate as f64
     }
@@ -70,7 +70,7 @@ impl Trips {
         (self.delays as f64 + self.sending(rate)) as u64
     }
 
-    /// \[ps\] The round trip of a pair of hosts, if these are asked for, else of the network.
+    /// \[ps\] The round trip of a pair of hosts if the parameters use pairs, otherwise of the network.
     pub(crate) fn pair(&self, source: u32, destination: u32, rate: u64) -> u64 {
         let [(from, near), (to, far)] = [source, destination].map(|host| self.homes[host as usize]);
         let count = self.pairs.len().isqrt();

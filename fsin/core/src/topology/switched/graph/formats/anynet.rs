@@ -36,9 +36,9 @@ impl Item {
 
 /// True if every line begins with `router N` or `node N`.
 pub(super) fn begins(text: &str) -> bool {
-    let lines = words(text);
-    let is_head = |line: &Vec<Word<'_>>| matches!(&line[..], [kind, number, ..] if matches!(&*kind.text, "router" | "node") && number.text.parse::<u32>().is_ok());
-    !lines.is_empty() && lines.iter().all(is_head)
+    let mut lines = words(text).peekable();
+    let is_head = |line: Vec<Word<'_>>| matches!(&line[..], [kind, number, ..] if matches!(&*kind.text, "router" | "node") && number.text.parse::<u32>().is_ok());
+    lines.peek().is_some() && lines.all(is_head)
 }
 
 /// The statements of a file.

@@ -31,7 +31,7 @@ fn counts(line: &[Word<'_>]) -> Vec<usize> {
 /// The statements of a file.
 pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
     let places = &of.places;
-    let lines = words(text);
+    let lines: Vec<Vec<Word<'a>>> = words(text).collect();
     let is = |line: &[Word<'_>], name: &str| {
         line.first().is_some_and(|word| word.text.trim_end_matches(':').eq_ignore_ascii_case(name))
     };

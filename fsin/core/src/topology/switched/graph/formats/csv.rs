@@ -48,24 +48,32 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
     let places = &of.places;
     let mut reader = ReaderBuilder::new();
     reader.has_headers(false).comment(Some(b'#')).trim(csv::Trim::All).delimiter(separator(text).unwrap_or(b','));
+    // Lines of spaces are rows of one value, and left out.
+    reader.flexible(true);
     let mut reader = reader.from_reader(text.as_bytes());
     let mut columns: Option<Header<'a>> = None;
     let mut builder = Builder::default();
     let mut kinds: HashMap<String, String> = HashMap::new();
     let mut record = StringRecord::new();
     loop {
-        let more = reader.read_record(&mut record).map_err(|error| {
-            let at = error.position().map_or(0, offset);
+        let uneven = |at| {
             malformed(places, at, "a row with another number of values than the line above the list has names", FORM)
-        })?;
+        };
+        let more = reader.read_record(&mut record).map_err(|error| uneven(error.position().map_or(0, offset)))?;
         if !more {
             break;
+        }
+        if record.len() == 1 && record.get(0).is_some_and(str::is_empty) {
+            continue;
         }
         let fields = fields(&record);
         let Some((names, ends, directed)) = &columns else {
             columns = Some(header(fields, places)?);
             continue;
         };
+        if fields.len() != names.len() {
+            return Err(uneven(record.position().map_or(0, offset)));
+        }
         let value = |column: usize| fields[column].clone();
         for &end in ends {
             let given = &fields[end];
@@ -108,7 +116,9 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
         let is_attribute = |column: &usize| !ends.contains(column) && Some(*column) != *directed && !is_remark(*column);
         let attributes = (0..names.len()).filter(is_attribute).filter(|&column| !fields[column].text.is_empty());
         let attributes = attributes.map(|column| (word(names[column].text.clone(), fields[column].at), value(column)));
-        builder.edge([value(ends[0]), value(ends[1])], is_directed, speeds::plain(attributes.collect(), of));
+        let attributes = speeds::plain(attributes.collect(), of);
+        builder.edge([value(ends[0]), value(ends[1])], is_directed, attributes);
+        builder.check_count(fields[ends[0]].at, places)?;
     }
     Ok(builder.graph())
 }

@@ -34,6 +34,7 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
             };
             let attributes = Dictionary { text: code, at: open, begin, places }.parse()?;
             builder.edge([one, other], false, speeds::plain(attributes, of));
+            builder.check_count(begin, places)?;
         }
         begin += line.len();
     }

@@ -1,5 +1,6 @@
 //! How texts of known formats that are not read begin, and what to do with them instead, with settings in braces.
 
+use super::graphml::root;
 use super::head;
 use super::lines::words;
 
@@ -20,11 +21,8 @@ pub(super) const MATRIX: &str = "write an adjacency matrix as links, in Python: 
 
 /// The first element of XML; empty for another text.
 fn element(text: &str) -> &str {
-    let mut rest = head(text);
-    while let Some(after) = rest.strip_prefix("<!DOCTYPE") {
-        rest = head(after.split_once('>').map_or("", |(_, after)| after));
-    }
-    rest.strip_prefix('<')
+    root(text)
+        .strip_prefix('<')
         .map_or("", |rest| rest.split(|c: char| c.is_whitespace() || matches!(c, '>' | '/')).next().unwrap_or(""))
 }
 
@@ -71,7 +69,7 @@ pub(super) fn is_sndlib_json(text: &str) -> bool {
 }
 
 pub(super) fn is_cm(text: &str) -> bool {
-    let lines = words(text.get(..text.len().min(1 << 12)).unwrap_or(text));
+    let lines: Vec<_> = words(text.get(..text.len().min(1 << 12)).unwrap_or(text)).take(2).collect();
     let is = |line: Option<&Vec<super::Word<'_>>>, key: &str| {
         line.and_then(|line| line.first()).is_some_and(|word| word.text.eq_ignore_ascii_case(key))
     };

@@ -19,17 +19,31 @@ const DEPTH: usize = 16;
 
 /// True for a text with a list `graph [`, after pairs of a key and a value.
 pub(super) fn begins(text: &str) -> bool {
-    let code = text.lines().filter(|line| !line.trim_start().starts_with('#'));
-    let code: String = code.flat_map(|line| [line, "\n"]).collect();
-    code.match_indices("graph").any(|(at, name)| {
-        let is_word = code[..at].chars().next_back().is_none_or(char::is_whitespace);
-        is_word && code[at + name.len()..].trim_start().starts_with('[') && !code[..at].contains(['{', '['])
-    })
+    graph_as(text).is_some()
+}
+
+/// The word `graph` as it stands before its list: some write keys in capitals.
+fn graph_as(text: &str) -> Option<&str> {
+    let mut last = "";
+    for line in text.split_inclusive('\n') {
+        if line.trim_start().starts_with('#') {
+            continue;
+        }
+        // Up to the first bracket of the text: the word before it.
+        let open = line.find(['[', '{']);
+        let code = &line[..open.unwrap_or(line.len())];
+        last = code.split_whitespace().next_back().unwrap_or(last);
+        if let Some(open) = open {
+            return (line[open..].starts_with('[') && last.eq_ignore_ascii_case("graph")).then_some(last);
+        }
+    }
+    None
 }
 
 /// True for GML of TopoHub, which signs with statistics of the graph.
 pub(super) fn is_topohub(text: &str) -> bool {
-    begins(text) && text.contains("stats [") && text.contains("avg_degree")
+    let is_list = |(at, name): (usize, &str)| text[at + name.len()..].trim_start().starts_with('[');
+    begins(text) && text.contains("avg_degree") && text.match_indices("stats").any(is_list)
 }
 
 /// A value of a key.
@@ -41,7 +55,8 @@ enum Value<'a> {
 /// The statements of a graph.
 pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
     let places = &of.places;
-    let mut reader = Reader { text, at: 0, places };
+    let in_capitals = graph_as(text).is_some_and(|word| word != "graph");
+    let mut reader = Reader { text, at: 0, places, in_capitals };
     let top = reader.list(DEPTH, false)?;
     let graph = top.into_iter().find_map(|(key, value)| match value {
         Value::List(list) if key.text == "graph" => Some(list),
@@ -131,7 +146,12 @@ struct Reader<'a, 'p> {
     /// \[bytes\] What has been read.
     at: usize,
     places: &'p Places<'p>,
+    /// True if keys of the language are read whatever their case.
+    in_capitals: bool,
 }
+
+/// Keys of the language.
+const KEYS: [&str; 8] = ["graph", "node", "edge", "id", "label", "source", "target", "directed"];
 
 impl<'a> Reader<'a, '_> {
     fn skip(&mut self) {
@@ -159,7 +179,12 @@ impl<'a> Reader<'a, '_> {
                 self.at += usize::from(is_inner);
                 return Ok(list);
             }
-            let key = self.word()?;
+            let mut key = self.word()?;
+            if self.in_capitals
+                && let Some(known) = KEYS.iter().find(|known| known.eq_ignore_ascii_case(&key.text))
+            {
+                key.text = (*known).into();
+            }
             self.skip();
             let rest = &self.text[self.at..];
             let value = if rest.starts_with('[') {

@@ -11,7 +11,7 @@ use trgen::catalog::{ErrorKind, SpecError};
 use super::super::attribute::{refusal, short};
 use super::super::reading::Reading;
 use super::super::statement::{Attributes, Graph, Places};
-use super::{Builder, malformed, speeds, word};
+use super::{Builder, head, malformed, speeds, word};
 
 const FORM: &str = "write what networkx.write_graphml gives: <graphml>, a <key> for each attribute, <graph edgedefault=\"undirected\"> \
                     with <node id=\"s1\"/> and <edge source=\"s1\" target=\"s2\"> and <data key=\"d0\">";
@@ -21,14 +21,22 @@ pub(super) fn begins(text: &str) -> bool {
     is_xml(text, "<graphml")
 }
 
-/// True for XML in which a tag stands before any other but the declaration and comments.
+/// XML from its first element on, without declarations and comments before it; empty for another text.
+pub(super) fn root(text: &str) -> &str {
+    if !text.trim_start().starts_with('<') {
+        return "";
+    }
+    let mut rest = head(text);
+    // `<!DOCTYPE x [<!ENTITY ...>]>`: declarations stand in each other.
+    while rest.starts_with("<!") {
+        rest = rest[1..].find('<').map_or("", |next| head(&rest[1 + next..]));
+    }
+    rest
+}
+
+/// True for XML whose first element has this tag.
 pub(super) fn is_xml(text: &str, tag: &str) -> bool {
-    let first = text.match_indices('<').find(|&(at, _)| {
-        !text[at..].starts_with("<?")
-            && !text[at..].starts_with("<!")
-            && text[..at].rfind("<!--").is_none_or(|open| text[open..at].contains("-->"))
-    });
-    text.trim_start().starts_with('<') && first.is_some_and(|(at, _)| text[at..].starts_with(tag))
+    root(text).starts_with(tag)
 }
 
 /// Maximum depth of elements. The parser calls itself for each level.

@@ -45,7 +45,7 @@ pub(super) fn begins(text: &str) -> bool {
             .filter(|_| value.text.parse::<u64>().is_ok()),
         _ => None,
     };
-    let found: Vec<Option<usize>> = lines.iter().take(3).map(|line| of(line)).collect();
+    let found: Vec<Option<usize>> = lines.take(3).map(|line| of(&line)).collect();
     // Nodes and tiers.
     found.first().is_some_and(Option::is_some) && found.contains(&Some(0)) && found.contains(&Some(1))
 }

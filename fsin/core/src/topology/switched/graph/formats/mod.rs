@@ -29,8 +29,10 @@ use trgen::catalog::{ErrorKind, SpecError};
 
 use super::attribute::refusal;
 use super::reading::Reading;
-use super::statement::{Attributes, Edge, End, Graph, Places, Statement, Word};
+use super::statement::{Attributes, Edge, End, Graph, Places, Statement, Word, check_count};
 use super::{dot, list};
+
+pub(super) use lines::words_of;
 
 /// Reads a text as the statements of a graph.
 pub(super) type Reader = for<'a> fn(&'a str, &Reading<'_>) -> Result<Graph<'a>, SpecError>;
@@ -50,7 +52,7 @@ pub(super) enum Names {
 pub(super) enum Read {
     /// It is read.
     As(Reader),
-    /// It is known and not read: what to do instead, with settings in braces.
+    /// It is known and not read: the remedy, with settings in braces.
     Not(&'static str),
 }
 
@@ -169,6 +171,11 @@ impl<'a> Builder<'a> {
     fn edge(&mut self, [one, other]: [Word<'a>; 2], is_directed: bool, attributes: Attributes<'a>) {
         let ends = vec![End::Node(one), End::Node(other)];
         self.graph.statements.push(Statement::Edge(Edge { ends, is_directed, attributes }));
+    }
+
+    /// Refuses more statements than a network has, at an offset.
+    fn check_count(&self, at: usize, places: &Places<'_>) -> Result<(), SpecError> {
+        check_count(&self.graph.statements, at, places)
     }
 
     fn graph(self) -> Graph<'a> {

@@ -36,7 +36,7 @@ pub(super) fn begins(text: &str) -> bool {
 /// The statements of a list.
 pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
     let places = &of.places;
-    let mut lines = words(text).into_iter();
+    let mut lines = words(text);
     let first = lines.next().unwrap_or_default();
     let count = |at: usize| -> Result<usize, SpecError> {
         first.get(at).map_or(Ok(0), |word| number(places, word, "a number", FORM))
@@ -55,7 +55,7 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
         let what = format!("{nodes} nodes, of which {switches} are switches");
         return Err(refusal(places, at, ErrorKind::TooLarge, what, "use fewer nodes, and no more switches than nodes"));
     }
-    // No memory is taken for nodes that a number alone has. Nodes without links are left out with part=largest.
+    // Bounds the memory by the length of the file. Nodes without links are left out with part=largest.
     let most = if of.options.largest { links.saturating_add(1).max(text.len()) } else { links.saturating_add(1) };
     if nodes > most {
         let what = format!("{nodes} nodes do not hang together by {links} links");
@@ -91,6 +91,16 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
                 "the file ends too early, or counts more than it has",
             ));
         };
+        // Text behind the list, where a link begins with two numbers.
+        if row.iter().take(2).all(|word| word.text.parse::<u64>().is_err()) {
+            let line: Vec<&str> = row.iter().map(|word| &*word.text).collect();
+            let what = format!(
+                "`{}` where link {} should stand, of {links} that the first line announces",
+                short(&line.join(" ")),
+                edges.len() + 1
+            );
+            return Err(malformed(places, row[0].at, what, "the list ends too early, or counts more than it has"));
+        }
         let [source, destination, rate, delay, rest @ ..] = &row[..] else {
             let what = format!("link {} of {links} lacks its rate or delay", edges.len() + 1);
             return Err(malformed(places, row[0].at, what, FORM));
@@ -112,14 +122,14 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
         ));
     }
     of.unit("rates and delays: the unit beside the number, else b/s and s (ns-3)".to_owned());
-    let behind: Vec<Vec<Word<'a>>> = lines.collect();
-    if let Some(first) = behind.first() {
+    if let Some(first) = lines.next() {
+        let behind = 1 + lines.count();
         let line: Vec<&str> = first.iter().map(|word| &*word.text).collect();
         of.note(format!(
             "{}: {} behind the last link {} left out, from `{}` on",
             places.of(first[0].at),
-            counted(behind.len(), "line", "lines"),
-            if behind.len() == 1 { "is" } else { "are" },
+            counted(behind, "line", "lines"),
+            if behind == 1 { "is" } else { "are" },
             short(&line.join(" "))
         ));
     }

@@ -48,6 +48,15 @@ sharing_policy=\"SPLITDUPLEX\"/>\n<link id=\"c\" bandwidth=\"5E9\" latency=\"4us
 <zone id=\"z\" routing=\"Floyd\"><link id=\"l\" bandwidth=\"1Gbps\" latency=\"1us\" sharing_policy=\"SPLITDUPLEX\"/>\n\
 <route src=\"n0\" dst=\"west\"><link_ctn id=\"l\" direction=\"UP\"/></route></zone></platform>\n";
 
+/// A platform of clusters of every shape: their ranges and parameters are many hosts, switches and links in few letters.
+pub const CLUSTERS: &str = "<platform version=\"4.1\"><zone id=\"w\" routing=\"Floyd\">\n<cluster id=\"f\" prefix=\"f\" suffix=\"\" radical=\"0-3\" \
+bw=\"1Gbps\" lat=\"1us\" topology=\"FAT_TREE\" topo_parameters=\"2;2,2;1,2;1,1\"/>\n<cluster id=\"d\" prefix=\"d\" suffix=\"\" radical=\"0-3\" \
+bw=\"1Gbps\" lat=\"1us\" topology=\"DRAGONFLY\" topo_parameters=\"2,1;1,1;2,1;1\"/>\n<cluster id=\"c\" prefix=\"c\" suffix=\"\" radical=\"0,2-3\" \
+bw=\"1Gbps\" lat=\"1us\" router_id=\"r\"/>\n<link id=\"l\" bandwidth=\"1Gbps\" latency=\"1us\" sharing_policy=\"SPLITDUPLEX\"/><link id=\"m\" \
+bandwidth=\"1Gbps\" latency=\"1us\" sharing_policy=\"SPLITDUPLEX\"/>\n<zoneRoute src=\"f\" dst=\"c\" gw_src=\"f0\" gw_dst=\"r\"><link_ctn id=\"l\" \
+direction=\"UP\"/></zoneRoute>\n<zoneRoute src=\"d\" dst=\"c\" gw_src=\"d0\" gw_dst=\"r\"><link_ctn id=\"m\" direction=\"UP\"/></zoneRoute>\n\
+</zone></platform>\n";
+
 /// Hosts with several links, and words of every kind.
 pub const DOT: &str = "strict digraph \"two leaves\" { // a comment\n  node [endpoints=2]; edge [rate=\"10Gb/s\", dir=both];\n  H0 -> {a; b}; \
 H1 -> a:p:n; H1 -> b [count=2];\n  subgraph cluster_1 { a; b; x [kind=nic, endpoints=1]; }\n  a -> b [dir=forward, delay=\"4us\", \
@@ -82,7 +91,7 @@ pub const SLURM: &str =
     "# a tree\nSwitchName=top Switches=s[0-1]\nSwitchName=s0 Nodes=n[08-10],x LinkSpeed=100\nSwitchName=s1 Nodes=m1\n";
 
 /// All samples.
-pub const ALL: [&str; 17] = [
+pub const ALL: [&str; 18] = [
     GML, GRAPHML, JSON, EDGES, CSV, NS3, ANYNET, HTSIM, SIMGRID, OWN, DOT, SNDLIB, SNDLIB_XML, TOPOHUB, BRITE,
-    INFINIBAND, SLURM,
+    INFINIBAND, SLURM, CLUSTERS,
 ];

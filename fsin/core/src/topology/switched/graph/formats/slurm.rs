@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use trgen::catalog::{ErrorKind, SpecError};
 
+use super::super::super::MAX_LINKS;
 use super::super::attribute::{refusal, short};
 use super::super::reading::Reading;
 use super::super::statement::{Graph, Word};
@@ -19,8 +20,11 @@ const FORM: &str = "write a line `SwitchName=s0 Nodes=n[01-04,7]` or `SwitchName
 pub(super) const BLOCKS: &str = "BlockName says which nodes are near each other, and no link: give switches and nodes, `SwitchName=s0 Nodes=n[1-4]`, \
                                  or links, `A B` a line";
 
-/// Maximum number of nodes and switches that a line names.
-const MOST: usize = 1 << 13;
+/// Maximum number of nodes and switches that a line names: a switch has no more links.
+const MOST: usize = MAX_LINKS;
+
+/// Maximum number of digits of a number with zeros in front.
+const MOST_DIGITS: usize = 20;
 
 /// True for a text that begins with `SwitchName=`.
 pub(super) fn begins(text: &str) -> bool {
@@ -53,32 +57,35 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
         }
         goes_on = ends;
     }
-    let mut is_switch: HashMap<String, bool> = HashMap::new();
-    // What stands below a switch: name, whether it is a switch, and where that is written.
-    type Below = Vec<(String, bool, usize)>;
-    let mut switches: Vec<(Word<'a>, Below)> = Vec::new();
+    // Every line is checked, and its names counted, before any of them is written out.
+    let mut switches: Vec<(Word<'a>, Vec<(&str, bool, usize)>)> = Vec::new();
     for line in lines.iter().filter(|line| !line.is_empty()) {
         let mut name = None;
+        // What stands below the switch: lists of names, whether they are switches, and where that is written.
         let mut below = Vec::new();
+        let mut count = 0;
         for field in line {
-            let (key, value) = field.text.split_once('=').ok_or_else(|| {
-                malformed(places, field.at, format!("`{}` is no `Name=value`", short(&field.text)), FORM)
-            })?;
+            let text: &str = &field.text;
+            let (key, value) = text
+                .split_once('=')
+                .ok_or_else(|| malformed(places, field.at, format!("`{}` is no `Name=value`", short(text)), FORM))?;
             let at = field.at + key.len() + 1;
-            let listed = |value: &str| {
-                names(value).ok_or_else(|| {
-                    malformed(
-                        places,
-                        at,
-                        format!("`{}` is no list of names", short(value)),
-                        "write names with ranges between brackets, n[01-04,7],m2, and at most 8192 of them",
-                    )
-                })
-            };
-            match &*key.to_ascii_lowercase() {
+            let key_name = key.to_ascii_lowercase();
+            match &*key_name {
                 "switchname" => name = Some(word(value.to_owned(), at)),
-                "nodes" => below.extend(listed(value)?.into_iter().map(|name| (name, false, at))),
-                "switches" => below.extend(listed(value)?.into_iter().map(|name| (name, true, at))),
+                "nodes" | "switches" => {
+                    let more = count_of(value).ok_or_else(|| {
+                        let what = format!("`{}` is no list of names", short(value));
+                        malformed(places, at, what, "write names with ranges between brackets, n[01-04,7],m2")
+                    })?;
+                    count += more.min(MOST + 1);
+                    if count > MOST {
+                        let what = format!("`{}`: a switch with more than {MOST} links", short(value));
+                        let remedy = "divide what is below among several switches, each with a line of its own";
+                        return Err(refusal(places, at, ErrorKind::TooLarge, what, remedy));
+                    }
+                    below.push((value, key_name == "switches", at));
+                }
                 "linkspeed" => of.decorated(key),
                 _ => {
                     let near =
@@ -94,6 +101,10 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
             }
         }
         let name = name.ok_or_else(|| malformed(places, line[0].at, "a line without SwitchName", FORM))?;
+        switches.push((name, below));
+    }
+    let mut is_switch: HashMap<String, bool> = HashMap::new();
+    for (name, _) in &switches {
         if is_switch.insert(name.text.to_string(), true).is_some() {
             return Err(refusal(
                 places,
@@ -103,52 +114,91 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
                 "write one line for each switch",
             ));
         }
-        switches.push((name, below));
     }
     let mut builder = Builder::default();
     for (name, _) in &switches {
         builder.declare(name.clone(), false);
     }
     for (_, below) in &switches {
-        for (name, is_below_switch, at) in below {
-            match (is_switch.get(name).copied(), *is_below_switch) {
+        for (name, is_below_switch, at) in each(below) {
+            match (is_switch.get(&name).copied(), is_below_switch) {
                 (None, true) => {
-                    let what = format!("switch `{}` has no line of its own", short(name));
-                    return Err(refusal(places, *at, ErrorKind::UnknownName, what, FORM));
+                    let what = format!("switch `{}` has no line of its own", short(&name));
+                    return Err(refusal(places, at, ErrorKind::UnknownName, what, FORM));
                 }
                 (Some(true), false) => {
-                    let what = format!("`{}` is a switch, and named among Nodes", short(name));
-                    return Err(refusal(places, *at, ErrorKind::Conflict, what, "name it among Switches"));
+                    let what = format!("`{}` is a switch, and named among Nodes", short(&name));
+                    return Err(refusal(places, at, ErrorKind::Conflict, what, "name it among Switches"));
                 }
                 (None, false) => {
                     is_switch.insert(name.clone(), false);
-                    builder.declare(word(name.clone(), *at), true);
+                    builder.declare(word(name, at), true);
                 }
                 _ => {}
             }
         }
     }
-    for (name, below) in switches {
-        for (other, _, at) in below {
+    for (name, below) in &switches {
+        for (other, _, at) in each(below) {
             builder.edge([word(other, at), name.clone()], false, Vec::new());
         }
     }
     Ok(builder.graph())
 }
 
-/// The names of a list such as `n[01-04,7],m2`; `None` for another text.
-fn names(text: &str) -> Option<Vec<String>> {
-    let mut all = Vec::new();
+/// Each name below a switch, whether it is a switch, and where that is written.
+fn each<'b>(below: &'b [(&'b str, bool, usize)]) -> impl Iterator<Item = (String, bool, usize)> + 'b {
+    let named = |&(list, is_switch, at): &'b (&'b str, bool, usize)| {
+        names(list).unwrap_or_default().into_iter().map(move |name| (name, is_switch, at))
+    };
+    below.iter().flat_map(named)
+}
+
+/// The parts of a list between commas that stand in no brackets.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_usize;
-    let parts = text.split(|letter: char| {
+    text.split(move |letter: char| {
         match letter {
             '[' => depth += 1,
             ']' => depth = depth.saturating_sub(1),
             _ => {}
         }
         letter == ',' && depth == 0
-    });
-    for part in parts {
+    })
+}
+
+/// How many names a list such as `n[01-04,7],m2` has; `None` for another text.
+fn count_of(text: &str) -> Option<usize> {
+    parts(text).try_fold(0_usize, |sum, part| {
+        let (mut rest, mut product, mut length) = (part, 1_usize, 0_usize);
+        while let Some((before, ranges)) = rest.split_once('[') {
+            let (ranges, after) = ranges.split_once(']')?;
+            let mut count = 0_usize;
+            for part in ranges.split(',') {
+                let (low, high, width) = range(part)?;
+                length = length.max(width);
+                count = count.saturating_add(usize::try_from(high - low).ok()?).saturating_add(1);
+            }
+            product = product.saturating_mul(count);
+            length += before.len() + 1;
+            rest = after;
+        }
+        (!rest.contains(']') && length + rest.len() > 0).then(|| sum.saturating_add(product))
+    })
+}
+
+/// The first and last number of a range between brackets, and how many digits each has at least.
+fn range(text: &str) -> Option<(u64, u64, usize)> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let (low, high) = (first.parse::<u64>().ok()?, last.parse::<u64>().ok()?);
+    let width = if first.starts_with('0') { first.len() } else { 0 };
+    (low <= high && width <= MOST_DIGITS).then_some((low, high, width))
+}
+
+/// The names of a list such as `n[01-04,7],m2`; `None` for another text.
+fn names(text: &str) -> Option<Vec<String>> {
+    let mut all = Vec::new();
+    for part in parts(text) {
         expand("", part, &mut all)?;
     }
     Some(all)
@@ -165,13 +215,8 @@ fn expand(begin: &str, text: &str, into: &mut Vec<String>) -> Option<()> {
         return Some(());
     };
     let (ranges, after) = rest.split_once(']')?;
-    for range in ranges.split(',') {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (low, high) = (first.parse::<u64>().ok()?, last.parse::<u64>().ok()?);
-        if low > high || high - low >= MOST as u64 {
-            return None;
-        }
-        let width = if first.starts_with('0') { first.len() } else { 0 };
+    for part in ranges.split(',') {
+        let (low, high, width) = range(part)?;
         for number in low..=high {
             expand(&format!("{begin}{before}{number:0width$}"), after, into)?;
         }
@@ -181,14 +226,17 @@ fn expand(begin: &str, text: &str, into: &mut Vec<String>) -> Option<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::names;
+    use super::{count_of, names};
 
     #[test]
     fn lists_keep_their_zeros() {
         assert_eq!(names("n[01-03,7],m2").unwrap().join(" "), "n01 n02 n03 n7 m2");
         assert_eq!(names("r[0-1]n[8-9]").unwrap().join(" "), "r0n8 r0n9 r1n8 r1n9");
-        for wrong in ["n[3-1]", "n[", "n]", "", "n[a-b]", "n[0-99999999]"] {
-            assert_eq!(names(wrong), None, "{wrong}");
+        for wrong in ["n[3-1]", "n[", "n]", "", "n[a-b]"] {
+            assert_eq!((names(wrong), count_of(wrong)), (None, None), "{wrong}");
+        }
+        for (text, count) in [("n[01-03,7],m2", 5), ("r[0-1]n[8-9]", 4), ("a,b", 2), ("n[0-99999999]", 100_000_000)] {
+            assert_eq!(count_of(text), Some(count), "{text}");
         }
     }
 }

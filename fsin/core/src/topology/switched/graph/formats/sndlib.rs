@@ -13,7 +13,7 @@ use trgen::catalog::{ErrorKind, SpecError};
 use super::super::attribute::{parse_rate, refusal, short};
 use super::super::reading::{Modules, Reading};
 use super::super::statement::{Graph, Word};
-use super::graphml::document;
+use super::graphml::{document, root};
 use super::{Builder, head, implied, malformed, word};
 use crate::words::counted;
 
@@ -21,13 +21,19 @@ const FORM: &str = "give a network of sndlib.put.poznan.pl as it is, native or X
 
 /// True for XML of SNDlib.
 pub(super) fn is_xml(text: &str) -> bool {
-    let head = head(text);
-    head.starts_with("<network") && head.split('>').next().is_some_and(|tag| tag.contains("http://sndlib"))
+    let root = root(text);
+    root.starts_with("<network") && root.split('>').next().is_some_and(|tag| tag.contains("http://sndlib"))
 }
 
 /// True for SNDlib's native format.
 pub(super) fn is_native(text: &str) -> bool {
-    text.trim_start().starts_with("?SNDlib native format")
+    is_title(head(text).lines().next().unwrap_or(""))
+}
+
+/// True for the line that names the format, `?SNDlib native format; type: network; version: 1.0`.
+fn is_title(line: &str) -> bool {
+    let words = line.split(|letter: char| letter.is_whitespace() || letter == ';').filter(|word| !word.is_empty());
+    words.take(3).map(str::to_ascii_lowercase).eq(["?sndlib", "native", "format"])
 }
 
 /// A file while it is read.
@@ -185,11 +191,11 @@ pub(super) fn parse_native<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<
     let mut depth = 0_usize;
     let mut seen: Vec<&str> = Vec::new();
     let mut begin = 0;
-    for (number, line) in text.split_inclusive('\n').enumerate() {
+    for line in text.split_inclusive('\n') {
         let at = begin;
         begin += line.len();
         let code = line.split('#').next().unwrap_or("");
-        if number == 0 || code.trim().is_empty() {
+        if code.trim().is_empty() || section.is_none() && is_title(code) {
             continue;
         }
         let offset = |part: &str| at + (part.as_ptr() as usize - line.as_ptr() as usize);

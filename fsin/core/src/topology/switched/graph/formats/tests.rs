@@ -32,6 +32,52 @@ fn understood(text: &str, options: &[(&str, &str)]) -> Understood {
     net.understood().cloned().unwrap()
 }
 
+/// Other authors of a format write spaces, ends of lines and remarks elsewhere.
+#[test]
+fn how_a_file_is_laid_out_says_nothing() {
+    for text in ALL {
+        let expected = facts(&read(text));
+        let mut laid_out = vec![
+            format!("\u{feff}{text}"),
+            text.replace('\n', "\r\n"),
+            format!("\n \n{text}\n\n"),
+            format!("   {}", text.replace('\n', "   \n   ")),
+            text.trim_end().to_owned(),
+        ];
+        let plain = [OWN, NS3, ANYNET, HTSIM, SNDLIB, BRITE, SLURM];
+        if plain.contains(&text) {
+            laid_out.extend([text.replace(' ', "\t"), text.replace(' ', "   ")]);
+        }
+        if text.starts_with('<') {
+            let begin = text.find("?>").map_or(0, |at| at + 2);
+            laid_out.push(format!("{}<!-- a < b --><!DOCTYPE x>{}", &text[..begin], &text[begin..]));
+            laid_out.push(format!("<!-- none -->{}", &text[begin..]));
+        } else if !text.starts_with('{') {
+            laid_out.push(format!("# a remark\n#\n{text}"));
+        }
+        for other in laid_out {
+            assert_eq!(facts(&read(&other)), expected, "{}", other.escape_debug());
+        }
+    }
+    let capitals = ["graph", "node", "edge", "source", "target"]
+        .into_iter()
+        .fold(GML.to_owned(), |text, key| text.replace(&format!("{key} "), &format!("{} ", key.to_ascii_uppercase())));
+    assert_eq!(facts(&read(&capitals)), facts(&read(GML)));
+    let topohub = |space: &str| {
+        let text = "graph [ stats [ avg_degree 1.0 ] node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 dist 5.0 ] ]";
+        understood(&text.replace(' ', space), &[]).format
+    };
+    assert_eq!((topohub(" "), topohub("\t")), ("TopoHub (GML)", "TopoHub (GML)"));
+}
+
+/// A list that is shorter than its first line says is refused for that, whatever text stands behind it.
+#[test]
+fn lists_of_ns3_end_where_they_say() {
+    let error = refused(&format!("{}\nFirst line: nodes\n", NS3.replace("4 2 3", "4 2 4")));
+    let said = error.to_string();
+    assert!(said.contains("line 7") && said.contains("where link 4 should stand, of 4 that the first line"), "{said}");
+}
+
 #[test]
 fn maps_have_demands_and_rates_by_their_unit() {
     let mut facts_of = Vec::new();

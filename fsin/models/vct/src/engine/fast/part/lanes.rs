@@ -18,8 +18,8 @@ use fsin_core::topology::Offsets;
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engine::fast) struct InLane<const D: usize> {
     pub(super) message: Unsent,
-    /// Of a lane of a port: the hops to go of all its packets, which take the same directions. Kept here, since to find
-    /// them for each packet takes as long as a hop.
+    /// In a lane of a port: the remaining hops of all its packets, which take the same directions. Kept here, since
+    /// computing them for each packet takes as long as a hop.
     offsets: [i16; D],
 }
 
@@ -42,7 +42,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.lanes.get(node).map_or(0, |lanes| lanes.iter().flat_map(Lane::all).map(|of| of.message.packets).sum())
     }
 
-    /// The hops to go of the packets of a message that takes the route of its pair.
+    /// The remaining hops of the packets of a message that takes the route of its pair.
     fn offsets_of_pair(&self, node: u32, message: &Unsent) -> Offsets {
         let (source, key) = (NodeId(self.first + node), self.senders[node as usize].key);
         self.rules.requests.route_of_pair(&*self.rules.topology, source, message.destination, key)
@@ -61,7 +61,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.lanes[node as usize][lane].push(InLane { message, offsets });
     }
 
-    /// Finds the routes of all messages in lanes of ports anew, after those of the network have changed.
+    /// Recomputes the routes of all messages in lanes of ports, after the routes of the network have changed.
     pub(in crate::engine::fast) fn renew_lanes(&mut self) {
         if self.rules.interface != Interface::PerPort {
             return;

@@ -5,13 +5,21 @@
 //! providing contention free traffic for MPI global collectives, JPDC 72(11), 2012); dragonflies are those of the Cray
 //! Cascade, where router n of each group links to group n, and links that are said to be several are one of their
 //! joint bandwidth.
+//!
+//! Decision: docs/decisions/0530-ranges-are-counted-before-they-are-made.md.
 
 use trgen::catalog::{ErrorKind, SpecError};
 
+use super::super::super::super::MAX_LINKS;
+use super::super::super::attribute::short;
 use super::{Cable, Element, Platform, Policy};
+use crate::words::counted;
 
-/// Maximum number of hosts and links of a platform, and of either of a cluster: more than any valid network has.
+/// Maximum number of links of a platform, and of the links and switches of a cluster: more than any valid network has.
 pub(super) const MOST: usize = 1 << 20;
+
+/// Maximum number of hosts of a platform. Ranges name many in a few letters, and each takes memory.
+pub(super) const MOST_HOSTS: usize = 1 << 17;
 
 /// What a cluster's element says.
 pub(super) struct Cluster {
@@ -26,18 +34,50 @@ pub(super) struct Cluster {
     pub(super) at: usize,
 }
 
-/// The numbers of `0-99,120,130-139`; `None` for another text, and for more than [`MOST`].
-pub(super) fn radical(text: &str) -> Option<Vec<u64>> {
-    let mut numbers = Vec::new();
-    for range in text.split(',') {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (first, last) = (first.trim().parse::<u64>().ok()?, last.trim().parse::<u64>().ok()?);
-        if first > last || last - first >= (MOST - numbers.len()) as u64 {
-            return None;
-        }
-        numbers.extend(first..=last);
+/// The numbers of `0-99,120,130-139`, of which there is a text alone until they are taken one by one.
+pub(super) struct Radical<'t> {
+    text: &'t str,
+    /// How many there are.
+    pub(super) count: usize,
+}
+
+/// The first and last number of a range.
+fn range(text: &str) -> Option<(u64, u64)> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let range: (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+    (range.0 <= range.1).then_some(range)
+}
+
+impl<'t> Radical<'t> {
+    /// Reads a text; `None` if it is no list of numbers and ranges. The count stops at [`MOST`].
+    fn new(text: &'t str) -> Option<Self> {
+        let count = text.split(',').try_fold(0_u64, |sum, part| {
+            let (first, last) = range(part)?;
+            Some(sum.saturating_add(last - first).saturating_add(1))
+        })?;
+        Some(Self { text, count: usize::try_from(count).unwrap_or(MOST).min(MOST) })
     }
-    Some(numbers)
+
+    /// Each number.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = u64> + use<'t> {
+        self.text.split(',').filter_map(range).flat_map(|(first, last)| first..=last)
+    }
+}
+
+impl<'d> Element<'d, '_> {
+    /// The numbers of its hosts, beside `known` hosts of the platform.
+    pub(super) fn radical(&self, known: usize) -> Result<Radical<'d>, SpecError> {
+        let text = self.need("radical")?;
+        let radical = Radical::new(text).ok_or_else(|| {
+            let what = format!("radical `{}` is no list of numbers", short(text));
+            self.refusal(ErrorKind::Malformed, what, "write numbers and ranges of them, from the lower one up: 0-63,80")
+        })?;
+        if known + radical.count > MOST_HOSTS {
+            let what = format!("more than {MOST_HOSTS} hosts of a platform with radical `{}`", short(text));
+            return Err(self.refusal(ErrorKind::TooLarge, what, "write a platform of fewer hosts"));
+        }
+        Ok(radical)
+    }
 }
 
 /// The product of sizes, if it is at most [`MOST`].
@@ -46,16 +86,30 @@ fn product(sizes: impl IntoIterator<Item = usize>) -> Option<usize> {
 }
 
 /// Lists of numbers, `2;4,4;1,2;1,2`; each 1 or more.
-pub(super) fn lists(text: &str) -> Option<Vec<Vec<usize>>> {
+fn lists(text: &str) -> Option<Vec<Vec<usize>>> {
     let number = |word: &str| word.trim().parse().ok().filter(|&number: &usize| (1..=MOST).contains(&number));
     text.split(';').map(|list| list.split(',').map(number).collect()).collect()
 }
 
-impl Cluster {
-    /// Adds the links of a topology that is not flat.
-    pub(super) fn wire(&self, element: &Element<'_, '_>, platform: &mut Platform<'_>) -> Result<(), SpecError> {
+/// The shape of a cluster, which has been compared with its hosts and with what can be built.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Form {
+    /// Hosts at a router.
+    Flat,
+    /// Sizes of dimensions.
+    Torus(Vec<usize>),
+    /// By level: links down, up, and parallel ones.
+    FatTree { down: Vec<usize>, up: Vec<usize>, parallel: Vec<usize> },
+    /// `[groups, chassis, routers]`, links between two of each, and hosts of a router.
+    Dragonfly { sizes: [usize; 3], links: [usize; 3], hosts: usize },
+}
+
+impl Form {
+    /// The shape that an element of so many hosts states, before any of them is made.
+    pub(super) fn of(element: &Element<'_, '_>, hosts: usize) -> Result<Self, SpecError> {
         let (kind, words) = (element.get("topology").unwrap_or("FLAT"), element.get("topo_parameters").unwrap_or(""));
         let form = match kind {
+            "FLAT" => return Ok(Self::Flat),
             "TORUS" => "write the sizes of its dimensions: topo_parameters=\"3,2,2\"",
             "FAT_TREE" => {
                 "write levels, links down, links up and parallel links of each level: topo_parameters=\"2;4,4;1,2;1,2\""
@@ -69,23 +123,87 @@ impl Cluster {
                 return Err(element.refusal(ErrorKind::UnknownName, format!("topology `{other}`"), &near));
             }
         };
-        let parameters = lists(words);
-        let wired = match (kind, parameters.as_deref()) {
-            ("TORUS", Some([sizes])) => self.torus(sizes, platform),
-            ("FAT_TREE", Some([levels, down, up, parallel])) => {
+        let read = lists(words).and_then(|lists| match (kind, &lists[..]) {
+            ("TORUS", [sizes]) => Some(Self::Torus(sizes.clone())),
+            ("FAT_TREE", [levels, down, up, parallel]) => {
                 let has_all = levels.len() == 1 && [down, up, parallel].iter().all(|list| list.len() == levels[0]);
-                if has_all { self.fat_tree(down, up, parallel, platform) } else { None }
+                let form = Self::FatTree { down: down.clone(), up: up.clone(), parallel: parallel.clone() };
+                has_all.then_some(form)
             }
-            ("DRAGONFLY", Some([groups, chassis, routers, hosts])) => match (&groups[..], &chassis[..], &routers[..]) {
-                ([g, blue], [c, black], [r, green]) if hosts.len() == 1 => {
-                    self.dragonfly([*g, *c, *r], [*blue, *black, *green], hosts[0], platform)
+            ("DRAGONFLY", [groups, chassis, routers, hosts]) => match (&groups[..], &chassis[..], &routers[..]) {
+                (&[g, blue], &[c, black], &[r, green]) if hosts.len() == 1 => {
+                    Some(Self::Dragonfly { sizes: [g, c, r], links: [blue, black, green], hosts: hosts[0] })
                 }
                 _ => None,
             },
             _ => None,
+        });
+        let wrong = || {
+            let what = format!("topo_parameters `{}` of {}", short(words), counted(hosts, "host", "hosts"));
+            element.refusal(ErrorKind::Malformed, what, form)
         };
-        let wrong = format!("topo_parameters `{words}` of {} hosts", self.hosts.len());
-        wired.ok_or_else(|| element.refusal(ErrorKind::Malformed, wrong, form))
+        let read = read.filter(|form| form.hosts() == Some(hosts)).ok_or_else(wrong)?;
+        if !read.can_be_built(hosts) {
+            let what = format!(
+                "topo_parameters `{}`: more than {MOST} switches and links, or more than {MAX_LINKS} links of a switch",
+                short(words)
+            );
+            return Err(element.refusal(ErrorKind::TooLarge, what, "write a smaller cluster"));
+        }
+        Ok(read)
+    }
+
+    /// The hosts that it is made for.
+    fn hosts(&self) -> Option<usize> {
+        match self {
+            Self::Flat => None,
+            Self::Torus(sizes) => product(sizes.iter().copied()).filter(|_| sizes.len() <= 16),
+            Self::FatTree { down, .. } => product(down.iter().copied()),
+            // Router n of a group links to group n.
+            Self::Dragonfly { sizes: [groups, chassis, routers], hosts, .. } => {
+                let of_group = product([*chassis, *routers])?;
+                product([*groups, of_group, *hosts]).filter(|_| *groups <= of_group)
+            }
+        }
+    }
+
+    /// True if its switches and links are not too many, nor those of a switch.
+    fn can_be_built(&self, hosts: usize) -> bool {
+        let few = |links: Option<usize>| links.is_some_and(|links| links <= MAX_LINKS);
+        let built = || match self {
+            Self::Flat => Some(hosts),
+            Self::Torus(sizes) => product([hosts, sizes.len()]),
+            Self::FatTree { down, up, parallel } => {
+                let (mut below, mut all, mut links_down) = (hosts, 0_usize, 0);
+                for ((&children, &parents), &count) in down.iter().zip(up).zip(parallel) {
+                    let links_up = product([parents, count])?;
+                    few(links_up.checked_add(links_down)).then_some(())?;
+                    links_down = product([children, count]).filter(|&links| few(Some(links)))?;
+                    all = all.checked_add(product([below, links_up])?)?;
+                    below = product([below / children, parents])?;
+                    all = all.checked_add(below)?;
+                }
+                Some(all)
+            }
+            Self::Dragonfly { sizes: [groups, chassis, routers], .. } => {
+                few(chassis.checked_add(*routers)).then_some(())?;
+                let within = product([*groups, *chassis, *routers, chassis + routers])?;
+                within.checked_add(product([*groups, *groups])?)
+            }
+        };
+        built().is_some_and(|built| built <= MOST)
+    }
+}
+
+impl Cluster {
+    /// Adds the links of a shape that is not flat. `None` if a link has a rate beyond all numbers.
+    pub(super) fn wire(&self, form: &Form, platform: &mut Platform<'_>) -> Option<()> {
+        match form {
+            Form::Flat => Some(()),
+            Form::Torus(sizes) => self.torus(sizes, platform),
+            Form::FatTree { down, up, parallel } => self.fat_tree(down, up, parallel, platform),
+            Form::Dragonfly { sizes, links, hosts } => self.dragonfly(*sizes, *links, *hosts, platform),
+        }
     }
 
     /// A link between two points, of so many times the cluster's bandwidth.
@@ -94,9 +212,8 @@ impl Cluster {
         Some(Cable { ends, rate: [rate; 2], delay: [self.delay; 2], policy: self.policy, count: 1, at: self.at })
     }
 
-    /// A torus; `None` if the sizes are not those of its hosts.
+    /// A torus.
     fn torus(&self, sizes: &[usize], platform: &mut Platform<'_>) -> Option<()> {
-        product(sizes.iter().copied()).filter(|&nodes| nodes == self.hosts.len() && sizes.len() <= 16)?;
         let mut stride = 1;
         for &size in sizes {
             for (node, &host) in self.hosts.iter().enumerate().filter(|_| size > 1) {
@@ -112,13 +229,11 @@ impl Cluster {
     /// A fat tree: a switch of level l has digits of its subtree above l, and digits of its place among the tops of
     /// that subtree from l down. Those of level l and l - 1 that differ in digit l alone are linked.
     fn fat_tree(&self, down: &[usize], up: &[usize], parallel: &[usize], platform: &mut Platform<'_>) -> Option<()> {
-        product(down.iter().copied()).filter(|&hosts| hosts == self.hosts.len())?;
         let mut below = self.hosts.clone();
         // Of a switch below: its number is (its digits above the level) x tops + (those below).
-        let (mut tops, mut links) = (1_usize, 0_usize);
+        let mut tops = 1_usize;
         for (level, ((&children, &parents), &count)) in down.iter().zip(up).zip(parallel).enumerate() {
             let above = product([below.len() / children, parents])?;
-            links = links.checked_add(product([below.len(), parents])?).filter(|&links| links <= MOST)?;
             let switches: Vec<usize> = (0..above)
                 .map(|number| platform.invent(format!("{}.{}.{number}", self.id, level + 1), self.at))
                 .collect();
@@ -143,10 +258,6 @@ impl Cluster {
         platform: &mut Platform<'_>,
     ) -> Option<()> {
         let of_group = product([chassis, blades])?;
-        product([groups, of_group, hosts]).filter(|&hosts| hosts == self.hosts.len())?;
-        let links = product([groups, of_group, chassis + blades])?;
-        // Router n of a group links to group n.
-        (groups <= of_group.max(1) && links <= MOST && groups * groups <= MOST).then_some(())?;
         let routers: Vec<usize> = (0..groups * of_group)
             .map(|number| {
                 let (group, blade) = (number / of_group, number % of_group);

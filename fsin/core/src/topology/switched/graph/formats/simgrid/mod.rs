@@ -29,7 +29,7 @@ use super::super::reading::Reading;
 use super::super::statement::{Graph, Places, Statement, Word};
 use super::graphml::{document, is_xml};
 use super::{Builder, word};
-use cluster::Cluster;
+use cluster::{Cluster, Form, Radical};
 use element::{Element, IDLE};
 use junctions::{Fault, Route, Step};
 use table::Table;
@@ -300,37 +300,27 @@ impl Platform<'_> {
                 Ok(())
             }
             "cluster" => self.cluster(element),
-            "cabinet" => self.hosts(element).map(|_| ()),
+            "cabinet" => {
+                let radical = element.radical(self.points.len())?;
+                (element.bandwidth("bw")?, element.time("lat")?);
+                self.hosts(element, &radical).map(|_| ())
+            }
             _ => Ok(()),
         }
     }
 
-    /// The hosts `PREFIX NUMBER SUFFIX` of a cluster or cabinet.
-    fn hosts(&mut self, element: &Element<'_, '_>) -> Result<Vec<usize>, SpecError> {
-        let radical = element.need("radical")?;
-        let numbers = cluster::radical(radical).ok_or_else(|| {
-            let what = format!("radical `{}`", short(radical));
-            element.refusal(ErrorKind::Malformed, what, "write numbers and ranges of up to a million hosts: 0-63,80")
-        })?;
-        if self.points.len() + self.cables.len() + numbers.len() > cluster::MOST {
-            let what = format!("more than {} hosts and links", cluster::MOST);
-            return Err(element.refusal(ErrorKind::OutOfRange, what, "write a platform of fewer hosts"));
-        }
+    /// Makes the hosts `PREFIX NUMBER SUFFIX` of a cluster or cabinet, whose numbers have been counted.
+    fn hosts(&mut self, element: &Element<'_, '_>, radical: &Radical<'_>) -> Result<Vec<usize>, SpecError> {
         let (prefix, suffix) = (element.get("prefix").unwrap_or(""), element.get("suffix").unwrap_or(""));
-        numbers.iter().map(|number| self.point(element, format!("{prefix}{number}{suffix}"), true)).collect()
+        radical.numbers().map(|number| self.point(element, format!("{prefix}{number}{suffix}"), true)).collect()
     }
 
     /// Reads a cluster.
     fn cluster(&mut self, element: &Element<'_, '_>) -> Result<(), SpecError> {
         let id = element.need("id")?.to_owned();
-        let cluster = Cluster {
-            hosts: self.hosts(element)?,
-            rate: element.bandwidth("bw")?,
-            delay: element.time("lat")?,
-            policy: element.policy("sharing_policy", Policy::Duplex)?,
-            at: element.at(),
-            id,
-        };
+        // Everything that a number could say wrongly comes before the hosts, which take memory.
+        let (rate, delay) = (element.bandwidth("bw")?, element.time("lat")?);
+        let policy = element.policy("sharing_policy", Policy::Duplex)?;
         let backbone = match element.get("bb_bw").or(element.get("bb_lat")) {
             Some(_) => Some(Backbone {
                 rate: element.bandwidth("bb_bw")?,
@@ -339,12 +329,18 @@ impl Platform<'_> {
             }),
             None => None,
         };
-        if !matches!(element.get("topology"), None | Some("FLAT")) {
-            if backbone.is_some() {
-                let what = "a backbone of a cluster that is not flat";
-                return Err(element.refusal(ErrorKind::Meaningless, what, "leave bb_bw and bb_lat out"));
-            }
-            return cluster.wire(element, self);
+        let radical = element.radical(self.points.len())?;
+        let form = Form::of(element, radical.count)?;
+        if form != Form::Flat && backbone.is_some() {
+            let what = "a backbone of a cluster that is not flat";
+            return Err(element.refusal(ErrorKind::Meaningless, what, "leave bb_bw and bb_lat out"));
+        }
+        let cluster = Cluster { hosts: self.hosts(element, &radical)?, rate, delay, policy, at: element.at(), id };
+        if form != Form::Flat {
+            return cluster.wire(&form, self).ok_or_else(|| {
+                let what = "links of the cluster's bandwidth times their number are too fast";
+                element.refusal(ErrorKind::OutOfRange, what, "write fewer links, or a lower bandwidth")
+            });
         }
         let (prefix, suffix) = (element.get("prefix").unwrap_or(""), element.get("suffix").unwrap_or(""));
         let name = element.get("router_id").filter(|name| !name.is_empty()).map(str::to_owned);
@@ -501,7 +497,7 @@ impl Platform<'_> {
         for child in children.iter().filter(|child| child.name() == "cabinet") {
             let (prefix, suffix) = (child.get("prefix").unwrap_or(""), child.get("suffix").unwrap_or(""));
             let (rate, delay) = (child.bandwidth("bw")?, child.time("lat")?);
-            for number in cluster::radical(child.need("radical")?).unwrap_or_default() {
+            for number in child.radical(0)?.numbers() {
                 let host = self.known[&format!("{prefix}{number}{suffix}")];
                 let (rate, delay) = ([rate; 2], [delay; 2]);
                 cables.push(Cable {

@@ -9,18 +9,17 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
+use std::sync::OnceLock;
 
 use trgen::catalog::{ErrorKind, SpecError};
 
 use super::super::super::super::platform::{Constraint, Routes};
 use super::super::super::attribute::short;
-use super::{Element, Policy, cluster};
+use super::cluster::{Form, Radical};
+use super::{Element, Policy};
 
 /// \[levels\] Of zones in zones, and of routes over gateways.
 const MAX_DEPTH: usize = 32;
-
-/// Maximum number of points of a zone whose shortest paths are computed.
-const MAX_SHORTEST: usize = 2048;
 
 /// The halves of a link: what leaves by its two directions.
 type Halves = [u32; 2];
@@ -44,8 +43,7 @@ struct Declared {
 #[derive(Clone, Debug)]
 enum Routing {
     Full,
-    /// By point and point: the last edge of a shortest path, as its beginning.
-    Shortest(HashMap<(Point, Point), Point>),
+    Shortest(Paths),
     /// Hosts at a router: by node, links up and down, and a limiter.
     Star {
         own: HashMap<u32, (Halves, Option<u32>)>,
@@ -83,6 +81,77 @@ enum Kind {
         black: HashMap<(usize, usize, usize, usize), Halves>,
         blue: HashMap<(usize, usize), Halves>,
     },
+}
+
+/// Shortest paths of a zone, found when a route of it is asked for: all of them together would take far more memory than
+/// the file.
+#[derive(Clone, Default, Debug)]
+struct Paths {
+    points: Vec<Point>,
+    numbers: HashMap<Point, u32>,
+    /// By point: declared routes to others, with their links.
+    edges: Vec<Vec<(u32, u64)>>,
+    /// By source: by point, the one before it on a shortest path; [`NOWHERE`] if none leads there.
+    before: Vec<OnceLock<Vec<u32>>>,
+}
+
+/// No point.
+const NOWHERE: u32 = u32::MAX;
+
+impl Paths {
+    /// Those over declared routes, of which the first in `order` counts among equals.
+    fn new(declared: &HashMap<(Point, Point), Declared>, order: &[(Point, Point)]) -> Self {
+        let mut new = Self::default();
+        for &point in order.iter().flat_map(|(from, to)| [from, to]) {
+            new.numbers.entry(point).or_insert_with(|| {
+                new.points.push(point);
+                new.points.len() as u32 - 1
+            });
+        }
+        new.edges = vec![Vec::new(); new.points.len()];
+        for edge in order {
+            let links = declared.get(edge).map_or(0, |declared| declared.links.len() as u64);
+            new.edges[new.numbers[&edge.0] as usize].push((new.numbers[&edge.1], links));
+        }
+        new.before = vec![OnceLock::new(); new.points.len()];
+        new
+    }
+
+    /// By point: the one before it on a shortest path from `source`.
+    fn from(&self, source: u32) -> &[u32] {
+        self.before[source as usize].get_or_init(|| {
+            let mut before = vec![NOWHERE; self.points.len()];
+            let mut costs = vec![u64::MAX; self.points.len()];
+            costs[source as usize] = 0;
+            let mut open = BinaryHeap::from([Reverse((0, source))]);
+            while let Some(Reverse((cost, here))) = open.pop() {
+                if cost > costs[here as usize] {
+                    continue;
+                }
+                for &(there, length) in &self.edges[here as usize] {
+                    if cost + length < costs[there as usize] {
+                        costs[there as usize] = cost + length;
+                        before[there as usize] = here;
+                        open.push(Reverse((cost + length, there)));
+                    }
+                }
+            }
+            before
+        })
+    }
+
+    /// The points of a shortest path, both ends included; `None` if there is none.
+    fn between(&self, source: Point, destination: Point) -> Option<Vec<Point>> {
+        let (source, mut here) = (*self.numbers.get(&source)?, *self.numbers.get(&destination)?);
+        let before = self.from(source);
+        let mut path = vec![self.points[here as usize]];
+        while here != source {
+            here = before[here as usize];
+            path.push(*self.points.get(here as usize)?);
+        }
+        path.reverse();
+        Some(path)
+    }
 }
 
 #[derive(Debug)]
@@ -172,10 +241,9 @@ impl Table {
             let what = format!("`{}` stands twice", short(name));
             return Err(root.refusal(ErrorKind::Conflict, what, "give every host, router and link a name of its own"));
         }
-        for zone in 0..new.zones.len() {
-            if matches!(new.zones[zone].routing, Routing::Shortest(_)) {
-                let paths = new.shortest(zone, root)?;
-                new.zones[zone].routing = Routing::Shortest(paths);
+        for zone in &mut new.zones {
+            if matches!(zone.routing, Routing::Shortest(_)) {
+                zone.routing = Routing::Shortest(Paths::new(&zone.declared, &zone.order));
             }
         }
         Ok(new)
@@ -190,7 +258,7 @@ impl Table {
             match child.name() {
                 "zone" | "AS" => {
                     let routing = match child.routing()? {
-                        "Floyd" | "Dijkstra" | "DijkstraCache" => Routing::Shortest(HashMap::new()),
+                        "Floyd" | "Dijkstra" | "DijkstraCache" => Routing::Shortest(Paths::default()),
                         "Cluster" => Routing::Star { own: HashMap::new(), backbone: None },
                         _ => Routing::Full,
                     };
@@ -318,26 +386,16 @@ impl Table {
         Ok(())
     }
 
-    /// Hosts of a cluster or cabinet.
-    fn numbered(&mut self, element: &Element<'_, '_>, zone: u32) -> Result<Vec<u32>, SpecError> {
-        let radical = element.need("radical")?;
-        let numbers = cluster::radical(radical).ok_or_else(|| {
-            let what = format!("radical `{}`", short(radical));
-            element.refusal(ErrorKind::Malformed, what, "write numbers and ranges of up to a million hosts: 0-63,80")
-        })?;
-        if self.nodes.len() + numbers.len() > cluster::MOST
-            || self.constraints.len() + 8 * numbers.len() > 8 * cluster::MOST
-        {
-            let what = format!("more than {} hosts and links", cluster::MOST);
-            return Err(element.refusal(ErrorKind::OutOfRange, what, "write a platform of fewer hosts"));
-        }
+    /// Makes the hosts of a cluster or cabinet, whose numbers have been counted.
+    fn numbered(&mut self, element: &Element<'_, '_>, radical: &Radical<'_>, zone: u32) -> Vec<u32> {
         let (prefix, suffix) = (element.get("prefix").unwrap_or(""), element.get("suffix").unwrap_or(""));
-        Ok(numbers.iter().map(|number| self.node(format!("{prefix}{number}{suffix}"), zone, true)).collect())
+        radical.numbers().map(|number| self.node(format!("{prefix}{number}{suffix}"), zone, true)).collect()
     }
 
     fn cabinet(&mut self, element: &Element<'_, '_>, zone: u32) -> Result<(), SpecError> {
         let (rate, delay) = (element.bandwidth("bw")?, element.time("lat")?);
-        for host in self.numbered(element, zone)? {
+        let radical = element.radical(self.hosts.len())?;
+        for host in self.numbered(element, &radical, zone) {
             let name = format!("link_{}", self.nodes[host as usize].0);
             let halves = self.halves(&name, rate, delay, Policy::Duplex);
             if let Routing::Star { own, .. } = &mut self.zones[zone as usize].routing {
@@ -351,15 +409,17 @@ impl Table {
         let id = element.need("id")?.to_owned();
         let (rate, delay) = (element.bandwidth("bw")?, element.time("lat")?);
         let policy = element.policy("sharing_policy", Policy::Duplex)?;
+        let radical = element.radical(self.hosts.len())?;
+        let form = Form::of(element, radical.count)?;
         let zone = self.zone(&id, Some(parent), Routing::Full);
-        let hosts = self.numbered(element, zone)?;
+        let hosts = self.numbered(element, &radical, zone);
         let mut limiters = Vec::new();
         if element.get("limiter_link").is_some() {
             let limit = element.bandwidth("limiter_link")?;
             limiters.extend(hosts.iter().map(|host| self.constraint(format!("{id}.limiter.{host}"), limit, 0, false)));
         }
         let (prefix, suffix) = (element.get("prefix").unwrap_or(""), element.get("suffix").unwrap_or(""));
-        if matches!(element.get("topology"), None | Some("FLAT")) {
+        if form == Form::Flat {
             let mut own = HashMap::new();
             for (number, &host) in hosts.iter().enumerate() {
                 let halves = self.halves(&format!("{id}.{number}"), rate, delay, policy);
@@ -384,44 +444,28 @@ impl Table {
             self.zones[zone as usize].routing = Routing::Star { own, backbone };
             return Ok(());
         }
-        let words = element.get("topo_parameters").unwrap_or("");
         let wrong = || {
-            let what = format!("topo_parameters `{}` of {} hosts", short(words), hosts.len());
-            element.refusal(
-                ErrorKind::Malformed,
-                what,
-                "write the parameters of the topology, whose product is the number of hosts",
-            )
+            let what = "links of the cluster are too fast, or its groups are more than the routers of a chassis";
+            element.refusal(ErrorKind::OutOfRange, what, "write fewer links, a lower bandwidth, or fewer groups")
         };
-        let lists = cluster::lists(words).ok_or_else(wrong)?;
-        let product = |sizes: &[usize]| sizes.iter().try_fold(1_usize, |product, &size| product.checked_mul(size));
         let mut link = |name: String, times: usize| {
             rate.checked_mul(times as u64).map(|rate| self.halves(&name, rate, delay, policy)).ok_or_else(wrong)
         };
-        let kind = match (element.get("topology").unwrap_or(""), &lists[..]) {
-            ("TORUS", [sizes]) if product(sizes) == Some(hosts.len()) => {
+        let kind = match form {
+            Form::Flat => return Ok(()),
+            Form::Torus(sizes) => {
                 let mut links = Vec::new();
-                for node in 0..hosts.len() {
-                    for dimension in 0..sizes.len() {
-                        links.push(link(format!("{id}.{node}.{dimension}"), 1)?);
-                    }
+                for (node, dimension) in
+                    (0..hosts.len()).flat_map(|node| (0..sizes.len()).map(move |dimension| (node, dimension)))
+                {
+                    links.push(link(format!("{id}.{node}.{dimension}"), 1)?);
                 }
-                Kind::Torus { sizes: sizes.clone(), links }
+                Kind::Torus { sizes, links }
             }
-            ("FAT_TREE", [levels, down, up, count])
-                if levels.len() == 1
-                    && [down, up, count].iter().all(|list| list.len() == levels[0])
-                    && product(down) == Some(hosts.len()) =>
-            {
+            Form::FatTree { down, up, parallel: count } => {
                 let mut cables = HashMap::new();
                 for level in 0..down.len() {
-                    let below = nodes_of(level, down, up);
-                    let all = below
-                        .checked_mul(up[level])
-                        .and_then(|all| all.checked_mul(count[level]))
-                        .filter(|&all| all <= cluster::MOST);
-                    all.ok_or_else(wrong)?;
-                    for (node, (parent, cable)) in (0..below)
+                    for (node, (parent, cable)) in (0..nodes_of(level, &down, &up))
                         .flat_map(|node| (0..up[level]).map(move |parent| (node, parent)))
                         .flat_map(|(node, parent)| (0..count[level]).map(move |cable| (node, (parent, cable))))
                     {
@@ -431,96 +475,44 @@ impl Table {
                         );
                     }
                 }
-                Kind::FatTree { down: down.clone(), up: up.clone(), count: count.clone(), cables }
+                Kind::FatTree { down, up, count, cables }
             }
-            ("DRAGONFLY", [groups, chassis, blades, nodes]) => {
-                match (&groups[..], &chassis[..], &blades[..], &nodes[..]) {
-                    (&[groups, blue_count], &[chassis, black_count], &[blades, green_count], &[nodes])
-                        if product(&[groups, chassis, blades, nodes]) == Some(hosts.len())
-                            && groups <= blades.max(1) =>
-                    {
-                        let mut own = Vec::new();
-                        for node in 0..hosts.len() {
-                            own.push(link(format!("{id}.{node}"), 1)?);
-                        }
-                        let (mut green, mut black, mut blue) = (HashMap::new(), HashMap::new(), HashMap::new());
-                        for (group, chassis_of) in
-                            (0..groups).flat_map(|group| (0..chassis).map(move |chassis| (group, chassis)))
-                        {
-                            for (one, other) in
-                                (0..blades).flat_map(|one| (one + 1..blades).map(move |other| (one, other)))
-                            {
-                                green.insert(
-                                    (group, chassis_of, one, other),
-                                    link(format!("{id}.green.{group}.{chassis_of}.{one}.{other}"), green_count)?,
-                                );
-                            }
-                        }
-                        for (group, blade) in (0..groups).flat_map(|group| (0..blades).map(move |blade| (group, blade)))
-                        {
-                            for (one, other) in
-                                (0..chassis).flat_map(|one| (one + 1..chassis).map(move |other| (one, other)))
-                            {
-                                black.insert(
-                                    (group, blade, one, other),
-                                    link(format!("{id}.black.{group}.{blade}.{one}.{other}"), black_count)?,
-                                );
-                            }
-                        }
-                        for (one, other) in (0..groups).flat_map(|one| (one + 1..groups).map(move |other| (one, other)))
-                        {
-                            blue.insert((one, other), link(format!("{id}.blue.{one}.{other}"), blue_count)?);
-                        }
-                        Kind::Dragonfly { sizes: [groups, chassis, blades, nodes], own, green, black, blue }
-                    }
-                    _ => return Err(wrong()),
+            Form::Dragonfly { sizes: [groups, chassis, blades], links, hosts: nodes } => {
+                // Its routes name the blade of each other group.
+                if groups > blades {
+                    return Err(wrong());
                 }
+                let [blue_count, black_count, green_count] = links;
+                let mut own = Vec::new();
+                for node in 0..hosts.len() {
+                    own.push(link(format!("{id}.{node}"), 1)?);
+                }
+                let pairs =
+                    |count: usize| (0..count).flat_map(move |one| (one + 1..count).map(move |other| (one, other)));
+                let (mut green, mut black, mut blue) = (HashMap::new(), HashMap::new(), HashMap::new());
+                for group in 0..groups {
+                    for (chassis, (one, other)) in
+                        (0..chassis).flat_map(|chassis| pairs(blades).map(move |pair| (chassis, pair)))
+                    {
+                        let name = format!("{id}.green.{group}.{chassis}.{one}.{other}");
+                        green.insert((group, chassis, one, other), link(name, green_count)?);
+                    }
+                    for (blade, (one, other)) in
+                        (0..blades).flat_map(|blade| pairs(chassis).map(move |pair| (blade, pair)))
+                    {
+                        let name = format!("{id}.black.{group}.{blade}.{one}.{other}");
+                        black.insert((group, blade, one, other), link(name, black_count)?);
+                    }
+                }
+                for (one, other) in pairs(groups) {
+                    blue.insert((one, other), link(format!("{id}.blue.{one}.{other}"), blue_count)?);
+                }
+                Kind::Dragonfly { sizes: [groups, chassis, blades, nodes], own, green, black, blue }
             }
-            _ => return Err(wrong()),
         };
         let first = hosts.first().copied().unwrap_or(0);
         self.zones[zone as usize].routing = Routing::Shape(Shape { first, hosts: hosts.len() as u32, kind, limiters });
         Ok(())
-    }
-
-    /// By point and point of a zone: the point before the last on a shortest path, in declared routes.
-    fn shortest(&self, zone: usize, root: &Element<'_, '_>) -> Result<HashMap<(Point, Point), Point>, SpecError> {
-        let Zone { declared, order, .. } = &self.zones[zone];
-        let mut points: Vec<Point> = Vec::new();
-        let mut numbers: HashMap<Point, usize> = HashMap::new();
-        for point in order.iter().flat_map(|&(from, to)| [from, to]) {
-            numbers.entry(point).or_insert_with(|| {
-                points.push(point);
-                points.len() - 1
-            });
-        }
-        if points.len() > MAX_SHORTEST {
-            let what = format!("a zone of shortest paths with {} points", points.len());
-            return Err(root.refusal(ErrorKind::TooLarge, what, "use zones of fewer points"));
-        }
-        let mut edges: Vec<Vec<(usize, u64)>> = vec![Vec::new(); points.len()];
-        for edge @ (from, to) in order {
-            edges[numbers[from]].push((numbers[to], declared[edge].links.len() as u64));
-        }
-        let mut before = HashMap::new();
-        for (start, &source) in points.iter().enumerate() {
-            let mut costs = vec![u64::MAX; points.len()];
-            costs[start] = 0;
-            let mut open = BinaryHeap::from([Reverse((0, start))]);
-            while let Some(Reverse((cost, here))) = open.pop() {
-                if cost > costs[here] {
-                    continue;
-                }
-                for &(there, length) in &edges[here] {
-                    if cost + length < costs[there] {
-                        costs[there] = cost + length;
-                        before.insert((source, points[there]), points[here]);
-                        open.push(Reverse((cost + length, there)));
-                    }
-                }
-            }
-        }
-        Ok(before)
     }
 
     /// The zones of a node, from the outermost.
@@ -586,16 +578,8 @@ impl Table {
                 into.extend(&edge.links);
                 self.between(edge.gates[1], to, depth + 1, into)
             }
-            Routing::Shortest(before) => {
-                let mut path = vec![destination];
-                while *path.last()? != source {
-                    let previous = *before.get(&(source, *path.last()?))?;
-                    if path.len() > MAX_SHORTEST {
-                        return None;
-                    }
-                    path.push(previous);
-                }
-                path.reverse();
+            Routing::Shortest(paths) => {
+                let path = paths.between(source, destination)?;
                 let mut here = from;
                 for edge in path.windows(2) {
                     let edge = of.declared.get(&(edge[0], edge[1]))?;

@@ -198,7 +198,17 @@ fn deep_and_large_platforms_are_refused() {
     let error = network(entity, "graph:x".to_owned(), None).unwrap_err();
     assert!(error.to_string().contains("entities"), "{error}");
     let large = FLAT.replace("0-2,7", "0-999999");
-    assert!(refused(&large).to_string().contains("links"), "{}", refused(&large));
+    assert!(refused(&large).to_string().contains("more than 131072 hosts"), "{}", refused(&large));
+    // More hosts than a switch has links: a machine for the model of flows.
+    let wide = network(&platform(&FLAT.replace("0-2,7", "0-999")), "graph:x".to_owned(), None).unwrap();
+    assert!(wide.no_graph().unwrap().to_string().contains("has 1000 links"), "{:?}", wide.no_graph());
+    let crossed: Vec<&str> = wide
+        .stated_routes()
+        .and_then(|routes| Some((routes.route(3, 999)?, routes.constraints())))
+        .map(|(route, links)| route.iter().map(|&link| links[link as usize].name.as_str()).collect())
+        .unwrap();
+    assert_eq!((wide.endpoints(), &crossed[..]), (1000, &["c.3_UP", "c.999_DOWN"][..]));
+    // Before a switch of them is made.
     let many = FLAT.replace("/>", " topology=\"FAT_TREE\" topo_parameters=\"2;2,2;9999,9999;1,1\"/>");
     assert!(refused(&many).to_string().contains("topo_parameters"), "{}", refused(&many));
 }
