@@ -194,27 +194,47 @@ impl Params {
     }
 }
 
-/// Checks that the buffers of all switches have room for what is set aside.
+/// Checks that the buffers of all switches have room for what is set aside and, of classes without PFC, for a full frame.
 ///
 /// # Errors
 /// A buffer that is too small.
 pub(crate) fn check_buffers(params: &Params, wiring: &Wiring) -> Result<(), SpecError> {
-    let (Some(buffer), Some(pfc)) = (params.switch.buffer, params.switch.pfc) else { return Ok(()) };
+    let Some(buffer) = params.switch.buffer else { return Ok(()) };
     let headrooms = headrooms(params, &wiring.links);
     let aside = |switch: usize| set_aside(params, &headrooms, wiring.ports(wiring.hosts + switch));
     let Some((switch, most)) = (0..wiring.switches).map(|switch| (switch, aside(switch))).max_by_key(|of| of.1) else {
         return Ok(());
     };
-    if most <= buffer.bytes {
+    let lossless = params.switch.pfc.map_or(0, |pfc| pfc.classes);
+    let node = wiring.node(wiring.hosts + switch);
+    if most > buffer.bytes {
+        let (classes, ports) =
+            ((lossless & params.switch.used).count_ones(), wiring.ports(wiring.hosts + switch).len());
+        let what = phrase![
+            ["buffer" => buffer.bytes],
+            (": headrooms and reserves of {ports} ports and {classes} classes of node {node} are {most} bytes")
+        ];
+        let remedy = phrase!["use ", ["buffer" => most], " or more, or smaller ", ["headroom"], " or ", ["reserve"]];
+        return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("buffer"));
+    }
+    // Every full frame of such a class would be dropped, and sent again for ever.
+    let frame = u64::from(params.frames.of(params.frames.mtu));
+    let has_room = |shared: u64| frame <= shared && frame as f64 <= buffer.alpha * shared as f64;
+    if params.switch.used & !lossless == 0 || has_room(buffer.bytes - most) {
         return Ok(());
     }
-    let classes = (pfc.classes & params.switch.used).count_ones();
-    let (node, ports) = (wiring.node(wiring.hosts + switch), wiring.ports(wiring.hosts + switch).len());
+    let mut least = frame.max((frame as f64 / buffer.alpha) as u64);
+    while !has_room(least) {
+        least += 1;
+    }
+    let shared = buffer.bytes - most;
     let what = phrase![
         ["buffer" => buffer.bytes],
-        (": headrooms and reserves of {ports} ports and {classes} classes of node {node} are {most} bytes")
+        (": a queue of a class without PFC may hold "),
+        ["buffer-alpha" => buffer.alpha],
+        (" of the {shared} bytes that node {node} shares, which is less than a frame of {frame} bytes")
     ];
-    let remedy = phrase!["use ", ["buffer" => most], " or more, or smaller ", ["headroom"], " or ", ["reserve"]];
+    let remedy = phrase!["use ", ["buffer" => most + least], " or more, or a greater ", ["buffer-alpha"]];
     Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("buffer"))
 }
 

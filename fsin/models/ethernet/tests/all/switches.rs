@@ -129,6 +129,52 @@ fn a_circle_of_pauses_is_named_by_port_and_class_and_a_watchdog_frees_it() {
     assert_eq!(freed[0], freed[1]);
 }
 
+/// Full frames of a class without PFC that never find room would be sent again for ever.
+#[test]
+fn a_buffer_in_which_no_full_frame_finds_room_is_refused() {
+    let topology = graph("graph { H0 -- S; H1 -- S; H2 -- S }");
+    let frame = u64::from(Frames::ROCE.of(Frames::ROCE.mtu));
+    let pfc = |classes| Some(Pfc { classes, headroom: Some(20_000), ..PFC });
+    // Headrooms and reserves of three ports and one class.
+    let aside = 3 * (20_000 + 4_096);
+    for (pfc, used, alpha, least) in [
+        (None, 0b1, 0.5, 2 * frame),
+        (None, 0b1, 8.0, frame),
+        (pfc(0b10), 0b11, 0.25, aside + 4 * frame),
+        (pfc(0b10), 0b1, 1.0, frame),
+    ] {
+        let params = |bytes| {
+            let buffer = Some(Buffer { bytes, alpha, reserve: 4_096 });
+            let switch = Switch { used, buffer, pfc, ..Switch::default() };
+            Params {
+                switch,
+                forwarding: Forwarding::Static,
+                transport: Transport::Roce,
+                acks_in_control: Some(true),
+                frames: Frames::ROCE,
+                segment: Frames::ROCE.mtu,
+                segment_header: 0,
+                ..Params::default()
+            }
+        };
+        let refused = fsin_ethernet::check(&*topology, &params(least - 1)).unwrap_err();
+        assert_eq!(refused.setting(), Some("buffer"), "{refused}");
+        assert!(refused.remedy().to_string().contains(&least.to_string()), "{}", refused.remedy());
+        for mut network in engines(&*topology, &params(least)) {
+            network.inject(message(0, 0, 1, 30_000));
+            assert_eq!(drain(&mut *network).unwrap().len(), 1);
+        }
+    }
+    // All classes have PFC: what is not shared is in the headroom.
+    let switch = Switch {
+        buffer: Some(Buffer { bytes: aside, alpha: 0.1, reserve: 4_096 }),
+        pfc: pfc(u8::MAX),
+        ..Switch::default()
+    };
+    let params = Params { switch, frames: Frames::ROCE, forwarding: Forwarding::Static, ..Params::default() };
+    assert!(fsin_ethernet::check(&*topology, &params).is_ok());
+}
+
 #[test]
 fn marks_when_the_last_bit_has_left_are_those_of_the_reference_engine() {
     let topology = graph("digraph { H0 -> S; S -> H0; H1 -> S; S -> H1; H2 -> S; S -> H2; H3 -> S; S -> H3 }");
