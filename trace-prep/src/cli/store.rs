@@ -129,6 +129,19 @@ pub(super) fn expand(matches: &ArgMatches) -> Result<Exit, Complaint> {
     Ok(Exit::Done)
 }
 
+/// A graph that a file can hold.
+fn written(graph: Graph) -> Result<Graph, Complaint> {
+    if graph.fits_files() {
+        return Ok(graph);
+    }
+    let what = "a receive with any tag stands beside collectives, whose messages it would take from a graph in a file";
+    Err(Complaint::new(
+        Exit::Usage,
+        what.to_owned(),
+        "export to trg, which keeps them apart, or record without wildcards",
+    ))
+}
+
 /// The command `export`.
 pub(super) fn export(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let path = input::output(matches, "output")?;
@@ -148,11 +161,11 @@ pub(super) fn export(matches: &ArgMatches) -> Result<Exit, Complaint> {
     match matches.get_one::<String>("to").map(String::as_str) {
         Some("trg") => store(&path, loaded)?,
         Some("goal") => {
-            let graph = loaded.graph()?;
+            let graph = written(loaded.graph()?)?;
             output::file(&path, |out| Ok(text::write(&graph, out)?))?;
         }
         Some("goal-bin") => {
-            let graph = loaded.graph()?;
+            let graph = written(loaded.graph()?)?;
             output::file(&path, |out| Ok(binary::write(&graph, out)?))?;
         }
         Some("simgrid-ti") => {

@@ -316,3 +316,27 @@ fn words_and_numbers_are_those_of_the_case() {
     let (status, _, said) = desk.run("check damaged.trg");
     assert!(status == 2 && said.contains("damaged.trg at byte"), "{said}");
 }
+
+/// Files of graphs know no context of collectives: a receive with any tag would take their messages, and what waits for
+/// them would wait for ever.
+#[test]
+fn wildcards_beside_collectives_are_in_no_file_of_a_graph() {
+    let desk = Desk::new();
+    let calls = |any: &str| {
+        format!(
+            "#DIMEMAS:seed:1,100:2(1,1)\nd:1:0:2:0:1\n3:0:0:{any}:0:1\n10:0:0:9:0:0:0:300:300\n3:0:0:{any}:0:2\n\
+             10:1:0:9:0:0:0:300:300\n2:1:0:0:100:5:0:0\n"
+        )
+    };
+    desk.write("any.dim", &calls("-1:100:-1"));
+    desk.write("exact.dim", &calls("1:100:5"));
+    for format in ["goal", "goal-bin"] {
+        let (status, _, said) = desk.run(&format!("export any.dim --to {format} -o any.{format}"));
+        assert!(status == 2 && said.contains("any tag") && said.contains("help: "), "{said}");
+        assert!(!desk.path(&format!("any.{format}")).exists());
+        desk.succeeds(&format!("export -q exact.dim --to {format} -o exact.{format}"));
+        desk.succeeds(&format!("check exact.{format}"));
+    }
+    desk.succeeds("export -q any.dim --to trg -o any.trg");
+    desk.succeeds("check any.trg");
+}
