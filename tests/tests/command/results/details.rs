@@ -462,9 +462,8 @@ fn loads_within_traffic_have_the_unit_of_load() {
         // A task alone computes for long; the fifteen other nodes send meanwhile, each of which generates nothing while
         // a message of its own waits.
         fs::write(folder.path().join("long.goal"), "num_ranks 1\nrank 0 {\nc: calc 3000000\n}\n").unwrap();
-        let beside = generated(&format!(
-            "--network {model} --topology torus:4x4 --trace long.goal --temporal background(0.08)"
-        ));
+        let beside =
+            generated(&format!("--network {model} --topology torus:4x4 --trace long.goal --temporal background(0.08)"));
         let most = 0.08 * 15.0 / 16.0;
         assert!((0.75 * most..1.05 * most).contains(&beside), "{model}: {beside}, not {most}");
     }
