@@ -23,6 +23,9 @@ pub(super) const BLOCKS: &str = "BlockName says which nodes are near each other,
 /// Maximum number of nodes and switches that a line names: a switch has no more links.
 const MOST: usize = MAX_LINKS;
 
+/// What stands below a switch: a list of names, whether they are switches, and where that is written.
+type Below<'a> = (&'a str, bool, usize);
+
 /// Maximum number of digits of a number with zeros in front.
 const MOST_DIGITS: usize = 20;
 
@@ -58,10 +61,9 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
         goes_on = ends;
     }
     // Every line is checked, and its names counted, before any of them is written out.
-    let mut switches: Vec<(Word<'a>, Vec<(&str, bool, usize)>)> = Vec::new();
+    let mut switches: Vec<(Word<'a>, Vec<Below<'_>>)> = Vec::new();
     for line in lines.iter().filter(|line| !line.is_empty()) {
         let mut name = None;
-        // What stands below the switch: lists of names, whether they are switches, and where that is written.
         let mut below = Vec::new();
         let mut count = 0;
         for field in line {

@@ -302,7 +302,8 @@ impl Platform<'_> {
             "cluster" => self.cluster(element),
             "cabinet" => {
                 let radical = element.radical(self.points.len())?;
-                (element.bandwidth("bw")?, element.time("lat")?);
+                element.bandwidth("bw")?;
+                element.time("lat")?;
                 self.hosts(element, &radical).map(|_| ())
             }
             _ => Ok(()),
