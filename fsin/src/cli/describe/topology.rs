@@ -200,11 +200,10 @@ impl Described {
             }
             return Some(new);
         }
-        // The link between a host and its interface is not a link of the file.
-        let is_own = |host: NodeId, there: NodeId| network.fabric().nic(host) == Some(there);
         for node in (0..network.nodes()).map(NodeId::at) {
             for port in (0..network.fabric().ports()).map(|port| Port(port as u8)) {
-                if network.neighbour(node, port).is_some_and(|there| !is_own(node, there) && !is_own(there, node)) {
+                // What joins a host to the interface that it gets is no link of the file.
+                if network.neighbour(node, port).is_some() && !network.is_implied(node, port) {
                     let LinkAttributes { rate, delay, queue } = network.link(node, port);
                     *new.rates.entry(rate).or_default() += 1;
                     *new.delays.entry(delay).or_default() += 1;

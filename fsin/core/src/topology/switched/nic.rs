@@ -157,7 +157,24 @@ impl Switched {
 
 #[cfg(test)]
 mod tests {
+    use trgen::NodeId;
+
     use super::super::network_of_text;
+    use crate::topology::{Port, Topology as _};
+
+    /// Those that a host gets stand for no link of the file, and those that a file names do.
+    #[test]
+    fn links_of_a_file_are_told_from_those_of_interfaces() {
+        for (text, implied, all) in
+            [("H0 a\nH0 b\nH1 a\nH1 b", 4, 12), ("H0 x\nH1 x\nx kind nic\nx a\nx b\nH2 a\nH3 a\na b", 0, 14)]
+        {
+            let net = network_of_text(text, "graph:x".to_owned(), None).unwrap();
+            let ports = |node| (0..net.fabric().ports()).map(move |port| (NodeId::at(node), Port(port as u8)));
+            let links = || (0..net.nodes()).flat_map(ports).filter(|&(node, port)| net.neighbour(node, port).is_some());
+            let found = links().filter(|&(node, port)| net.is_implied(node, port)).count();
+            assert_eq!((found, links().count()), (implied, all), "{text}");
+        }
+    }
 
     #[test]
     fn interfaces_forward_only_where_they_must() {
