@@ -82,8 +82,9 @@ fn wrong(case: &Row, flows: &[&Row], folder: &Path, more: &str) -> Vec<String> {
     let messages: Vec<Value> = log_text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let hosts: Vec<&str> = case["hosts"].split(' ').collect();
     let host = |name: &str| hosts.iter().position(|host| *host == name).unwrap() as u64;
+    let is = |value: &Value, stated: &str| stated.parse().is_ok_and(|stated: u64| value.as_u64() == Some(stated));
     let mut wrong = Vec::new();
-    if found["pause_frames"].to_string() != case["pause_frames"] {
+    if !is(&found["pause_frames"], &case["pause_frames"]) {
         wrong.push(format!("{} pause frames, not {}", found["pause_frames"], case["pause_frames"]));
     }
     for flow in flows {
@@ -92,7 +93,7 @@ fn wrong(case: &Row, flows: &[&Row], folder: &Path, more: &str) -> Vec<String> {
             message["source"] == host(&flow["src"])
                 && message["destination"] == host(&flow["dst"])
                 && message["generated_cycle"] == start
-                && message["bytes"].to_string() == flow["bytes"]
+                && is(&message["bytes"], &flow["bytes"])
         };
         let mut figures = vec![("completion_cycles", if is_acked { "last_ack_ps" } else { "last_byte_ps" })];
         if is_acked {
@@ -101,7 +102,7 @@ fn wrong(case: &Row, flows: &[&Row], folder: &Path, more: &str) -> Vec<String> {
         let is_right = messages
             .iter()
             .filter(is_it)
-            .any(|message| figures.iter().all(|&(figure, column)| message[figure].to_string() == flow[column]));
+            .any(|message| figures.iter().all(|&(figure, column)| is(&message[figure], &flow[column])));
         if !is_right {
             wrong.push(format!("{more}: {flow:?} is not {:?}", messages.iter().filter(is_it).collect::<Vec<_>>()));
         }
