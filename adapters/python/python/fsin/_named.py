@@ -468,7 +468,7 @@ class RunKeys(TypedDict, total=False):
     """replay a trace instead: .trg, .trc, SimGrid TI, GOAL, Chakra, or an archive (.tar.xz) of one"""
 
     hosts: Optional[Word]
-    """hosts of a GOAL graph (ns, ns, ns/byte, bytes; streams=true: a calculation holds back its dependents until it ends), absent ones: o=1500,g=1000,O=0,S=65535,streams=false; or ranks of a Chakra trace: deps=all|data, engines=N computations at a time, least=TIME of one without duration, group-delay=TIME, algorithm=ring|hierarchical of collectives; absent ones: deps=all,engines=1,least=0ns,group-delay=0ns, and hierarchical where nodes of the network have several GPUs"""
+    """hosts of a GOAL graph (ns, ns, ns/byte, bytes; streams=true: a calculation holds back its dependents until it ends), absent ones: o=1500,g=1000,O=0,S=65535,streams=false; or ranks of a Chakra trace: deps=all|data, engines=N computations and communications=N sends and collectives at a time, least=TIME of one without duration, group-delay=TIME, algorithm=ring|hierarchical of collectives; absent ones: deps=all,engines=1,communications=1,least=0ns,group-delay=0ns, and hierarchical where nodes of the network have several GPUs"""
 
     groups: Optional[Path]
     """groups of ranks that the collectives of a Chakra trace name, as JSON: {'0': [0, 1], ...}; those beside or in the trace if absent"""
@@ -1036,7 +1036,7 @@ class ManyKeys(TypedDict, total=False):
     """replay a trace instead: .trg, .trc, SimGrid TI, GOAL, Chakra, or an archive (.tar.xz) of one"""
 
     hosts: Union[None, Word, Iterable[Word]]
-    """hosts of a GOAL graph (ns, ns, ns/byte, bytes; streams=true: a calculation holds back its dependents until it ends), absent ones: o=1500,g=1000,O=0,S=65535,streams=false; or ranks of a Chakra trace: deps=all|data, engines=N computations at a time, least=TIME of one without duration, group-delay=TIME, algorithm=ring|hierarchical of collectives; absent ones: deps=all,engines=1,least=0ns,group-delay=0ns, and hierarchical where nodes of the network have several GPUs"""
+    """hosts of a GOAL graph (ns, ns, ns/byte, bytes; streams=true: a calculation holds back its dependents until it ends), absent ones: o=1500,g=1000,O=0,S=65535,streams=false; or ranks of a Chakra trace: deps=all|data, engines=N computations and communications=N sends and collectives at a time, least=TIME of one without duration, group-delay=TIME, algorithm=ring|hierarchical of collectives; absent ones: deps=all,engines=1,communications=1,least=0ns,group-delay=0ns, and hierarchical where nodes of the network have several GPUs"""
 
     groups: Union[None, Path, Iterable[Path]]
     """groups of ranks that the collectives of a Chakra trace name, as JSON: {'0': [0, 1], ...}; those beside or in the trace if absent"""
