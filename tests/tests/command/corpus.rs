@@ -156,9 +156,8 @@ fn files_of_the_field_are_read_rightly_or_refused_with_the_reason() {
     let page = workspace().join(PAGE);
     let written = std::fs::read_to_string(&page).unwrap_or_default();
     if std::env::var_os("UPDATE_EXAMPLES").is_some() {
-        let before = written.split("| format |").next().unwrap_or("");
-        let after =
-            written.split("| format |").nth(1).and_then(|rest| rest.split_once("\n\n")).map_or("", |(_, after)| after);
+        let (before, rest) = written.split_once("| format |").unwrap_or((&written, ""));
+        let after = rest.split_once("\n\n").map_or("", |(_, after)| after);
         std::fs::write(&page, format!("{before}{text}\n{after}")).unwrap();
     } else {
         // A row that the page has is the one that was made; rows that it lacks are written by UPDATE_EXAMPLES=1.
