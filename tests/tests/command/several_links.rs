@@ -55,10 +55,16 @@ fn topology_says_what_was_understood() {
         fs::write(folder.path().join("again.txt"), text).unwrap();
         let again: Value =
             serde_json::from_str(&stdout(folder.path(), "topology graph:again.txt --format json")).unwrap();
+        // Here links to interfaces, which a host got, are links of the file: four more.
+        let links = |found: &Value| {
+            let all = found["described"]["link_delays"].as_array().unwrap();
+            all.iter().map(|one| one["links"].as_u64().unwrap()).sum::<u64>()
+        };
+        assert_eq!((links(&found), links(&again)), (16, 20), "{format}");
         // Another file, with another rule for the kinds of nodes: the network is the same.
         let without_name = |mut found: Value| {
             let described = found["described"].as_object_mut().unwrap();
-            for of_file in ["format", "understood", "notes"] {
+            for of_file in ["format", "understood", "notes", "link_rates", "link_delays", "link_queues"] {
                 described.remove(of_file).unwrap();
             }
             found.as_object_mut().unwrap().remove("topology").map(|_| found)

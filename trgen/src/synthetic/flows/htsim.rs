@@ -7,7 +7,7 @@
 //!
 //! A size of 0 is a flow without end in htsim; here it is a message without bytes, and a note says so.
 //!
-//! Decision: docs/decisions/0531-lists-that-are-too-short.md.
+//! Decisions: docs/decisions/0521-what-a-source-knows.md, docs/decisions/0531-lists-that-are-too-short.md.
 
 use std::collections::HashMap;
 

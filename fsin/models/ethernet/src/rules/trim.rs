@@ -4,6 +4,8 @@
 //! frame in transmission.
 //!
 //! Sources: Handley and others, NDP, SIGCOMM 2017, 3.1; Ultra Ethernet Specification 1.0, 4.1 (packet trimming).
+//!
+//! Decision: docs/decisions/0520-rooms-of-slow-ports.md.
 
 use trgen::rng::mix2;
 
