@@ -32,8 +32,8 @@ pub struct Notices {
     /// Messages of which the network has lost a part for good. Each of them is also in `sent`, of this cycle or an
     /// earlier one.
     pub dropped: Vec<Message>,
-    /// Messages that have arrived and of which their source knows it now, where it [learns](Network::acknowledges) of it later
-    /// than they arrive.
+    /// Messages that have arrived and of which their source knows it now, where it [learns](Network::acknowledges) of
+    /// it later than they arrive.
     pub known: Vec<Message>,
     /// Which of these lists the caller reads. A network may leave the others empty.
     pub reads: Reads,
@@ -299,7 +299,8 @@ pub trait Network: Send {
         clock
     }
 
-    /// True if sources learn by acknowledgements that a message has arrived, and notices say when they do. Never changes.
+    /// True if sources learn by acknowledgements that a message has arrived, and notices say when they do. Never
+    /// changes.
     fn acknowledges(&self) -> bool {
         false
     }

@@ -492,7 +492,8 @@ mod tests {
         Work { begin: |_: &mut bool| is_worker(), end: |by| *by = is_worker() }
     }
 
-    /// Has a job done, of which the first stage is awaited or not. True if a worker did it: one thread does both stages.
+    /// Has a job done, of which the first stage is awaited or not. True if a worker did it: one thread does both
+    /// stages.
     fn one_job(pool: &mut Pool<bool, bool>, awaits: bool) -> bool {
         let begun_by_worker = awaits.then(|| pool.begun(0));
         let by_worker = *pool.fetch(0);

@@ -44,8 +44,8 @@ pub struct Acknowledged<'a> {
     pub flight: u64,
     /// True if it returns a mark: a switch has seen a long queue.
     pub is_marked: bool,
-    /// What switches have added to the frame that it acknowledges, in the order of the path. Empty unless the row says that
-    /// it reads [stamps](Signal::Stamps).
+    /// What switches have added to the frame that it acknowledges, in the order of the path. Empty unless the row says
+    /// that it reads [stamps](Signal::Stamps).
     pub stamps: &'a [Stamp],
     /// \[ps\] Time since that frame was sent; `None` where it is not known.
     pub round_trip: Option<u64>,
@@ -74,8 +74,8 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// Is told of an acknowledgement that tells nothing new: of a frame behind a gap, during a repair.
     fn duplicate(&mut self) {}
 
-    /// Is told of a frame that is lost, by acknowledgements of later ones: with `flight` bytes sent and not acknowledged.
-    /// A repair begins, which lasts until all that was sent is acknowledged.
+    /// Is told of a frame that is lost, by acknowledgements of later ones: with `flight` bytes sent and not
+    /// acknowledged. A repair begins, which lasts until all that was sent is acknowledged.
     fn lost(&mut self, _now: u64, _flight: u64) {}
 
     /// Is told of an acknowledgement of `bytes` bytes during a repair, which shows another loss.
@@ -112,10 +112,11 @@ pub struct Environment {
     pub initial_window: u64,
     /// Number of duplicate acknowledgements that show a loss, of the transport `window`.
     pub dup_acks: u64,
-    /// \[ps\] Largest round trip of a frame over empty links, of all pairs of hosts: twice the delays, and a full frame at each
-    /// link of the path there, in whole ns. 0 where nothing asks for it.
+    /// \[ps\] Largest round trip of a frame over empty links, of all pairs of hosts: twice the delays, and a full frame
+    /// at each link of the path there, in whole ns. 0 where nothing asks for it.
     pub round_trip: u64,
-    /// \[bytes\] Largest product of round trip and slowest rate of a path, of all pairs of hosts. 0 where nothing asks for it.
+    /// \[bytes\] Largest product of round trip and slowest rate of a path, of all pairs of hosts. 0 where nothing asks
+    /// for it.
     pub product: u64,
 }
 
@@ -182,8 +183,8 @@ pub struct Built {
     pub(crate) make: Arc<dyn Fn(&Environment) -> Machine + Send + Sync>,
     /// \[ps\] The least time between two marks that a receiver returns, where the parameters set it.
     pub(crate) cnp_interval: Option<u64>,
-    /// True if it has a limit of its own of what is sent and not acknowledged, or needs what [`Environment`] says of the
-    /// network.
+    /// True if it has a limit of its own of what is sent and not acknowledged, or needs what [`Environment`] says of
+    /// the network.
     pub(crate) needs_network: bool,
     /// Its settings for the transport `uec`; `None` for other transports.
     pub(crate) of_uec: Option<OfUec>,

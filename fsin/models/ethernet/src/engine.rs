@@ -57,8 +57,8 @@ pub(crate) struct Base<H = Hosts> {
     pub(crate) taps: Taps,
     /// \[ps\] By port: times for which its queue had each length. Empty unless these are kept.
     pub(crate) lengths: Vec<Lengths>,
-    /// \[ps\] Time within which every frame arrives that no queue drops: on a path through all switches, with all queues
-    /// full.
+    /// \[ps\] Time within which every frame arrives that no queue drops: on a path through all switches, with all
+    /// queues full.
     patience: u64,
     /// What is counted of classes and buffers.
     pub(crate) tally: Tally,
@@ -202,8 +202,8 @@ pub(crate) trait Events: std::fmt::Debug + Send {
     /// \[ps\] Times for which the queue of a port had each length, up to now; `None` where these are not kept.
     fn lengths(&self, port: usize) -> Option<Lengths>;
 
-    /// True if a frame that came through `input` waits at `output` of the same switch, in the queue of a class where ports
-    /// have classes.
+    /// True if a frame that came through `input` waits at `output` of the same switch, in the queue of a class where
+    /// ports have classes.
     fn holds(&self, input: usize, output: usize, class: u8) -> bool;
 
     /// What is counted of classes and buffers up to now.
@@ -268,8 +268,8 @@ impl<E: Events> Simulated<E> {
         is_deadlock.then(|| self.deadlock())
     }
 
-    /// The livelock, if frames are dropped and sent again for ever: all that was on its way when a frame last arrived has
-    /// been dropped, and all since.
+    /// The livelock, if frames are dropped and sent again for ever: all that was on its way when a frame last arrived
+    /// has been dropped, and all since.
     #[cold]
     fn find_livelock(&self) -> Option<NetworkFailure> {
         let Base { hosts, params, now, patience, .. } = self.0.base();

@@ -580,8 +580,8 @@ impl NetworkSpec for Spec {
         Units { phit_bytes: 1, packet_phits: self.params.payload(), is_padded: false, capacity }
     }
 
-    /// Frames are stored at each switch, or pass it after their header; those of a message follow each other. Windows open
-    /// by the round trip, and what a link damages waits for a time-out.
+    /// Frames are stored at each switch, or pass it after their header; those of a message follow each other. Windows
+    /// open by the round trip, and what a link damages waits for a time-out.
     fn unloaded(&self, phits: f64) -> Unloaded {
         let params = &self.params;
         let Ok(wiring) = Wiring::new(&*self.at_first, params) else { return Unloaded::shared(0) };

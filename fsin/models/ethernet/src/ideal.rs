@@ -1,5 +1,5 @@
-//! The ideal time of a message as the simulator of HPCC computes it: twice the delays of the path, a full frame on each of
-//! its links, and all frames of the message in succession on the slowest one.
+//! The ideal time of a message as the simulator of HPCC computes it: twice the delays of the path, a full frame on each
+//! of its links, and all frames of the message in succession on the slowest one.
 //!
 //! That counts one frame too much, and no acknowledgements: a long message alone takes less.
 //!

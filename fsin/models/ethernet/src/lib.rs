@@ -2,8 +2,9 @@
 //!
 //! A message is cut into frames of at most 1 497 of its bytes, with 29 bytes of overhead (preamble and start delimiter
 //! 8, header 14, LLC 3, check sequence 4) and at least 72 bytes on the wire. Between two frames of a port there are 96
-//! bit times. [`Frames`] has other sizes. Links are full duplex. Switches have output queues with tail drop; they learn addresses, with loops cut
-//! by a spanning tree, or have static routes. Hosts send lost frames again, or do not, or have a sliding window.
+//! bit times. [`Frames`] has other sizes. Links are full duplex. Switches have output queues with tail drop; they learn
+//! addresses, with loops cut by a spanning tree, or have static routes. Hosts send lost frames again, or do not, or
+//! have a sliding window.
 //!
 //! [`mod@reference`] defines the model; [`fast`] gives the same results at a cost that follows the frames, not the
 //! time, on any number of threads. Results depend on [`Params`], the topology and the messages only.
@@ -23,10 +24,10 @@
 //! taken in the order of their ports, or of a hash ([`TieOrder`]).
 //!
 //! # Links that fail
-//! When a link dies, the frames on it and in the queue before it are lost, and what waits at a host whose own link dies; a
-//! frame of which a cut-through switch has seen the header is forwarded to its end. Tables and trees are computed anew at
-//! once, and addresses are forgotten. What is lost is recovered as other losses are, unless no route is left: then its
-//! message is lost. At one instant links die and are repaired before all else.
+//! When a link dies, the frames on it and in the queue before it are lost, and what waits at a host whose own link
+//! dies; a frame of which a cut-through switch has seen the header is forwarded to its end. Tables and trees are
+//! computed anew at once, and addresses are forgotten. What is lost is recovered as other losses are, unless no route
+//! is left: then its message is lost. At one instant links die and are repaired before all else.
 //!
 //! # How the model departs from reality, and who could notice
 //! - Forwarding takes no time, and only the lengths of queues bound a switch's memory. To model a switch's forwarding
@@ -35,8 +36,8 @@
 //!   another one at the instant of a failure.
 //! - A PAUSE frame holds until the next one: refreshing it is not simulated, and it is never damaged.
 //! - Connections with windows are open from the start and for ever.
-//! - With the transport `oracle` the sender learns of a loss at once and repeats the frame at once, so that what is lost
-//!   costs the links up to the loss and no time. With `backoff` a frame that is lost again waits for a drawn time.
+//! - With the transport `oracle` the sender learns of a loss at once and repeats the frame at once, so that what is
+//!   lost costs the links up to the loss and no time. With `backoff` a frame that is lost again waits for a drawn time.
 //! - With the transport `window`, a time-out that is not the first of its segment lasts up to an eighth longer, by a
 //!   draw: RFC 6298 has no such draw, but clocks that differ.
 //!
@@ -135,8 +136,8 @@ pub fn host_rates(topology: &dyn Topology, params: &Params) -> Result<Vec<u64>, 
 }
 
 /// Number of links between switches that routes could take, and of these the number that none takes: with static
-/// forwarding and without a [spread](Params::spread) over several paths of the links on shortest paths, with a spanning tree of all. Each
-/// direction of a link counts by itself.
+/// forwarding and without a [spread](Params::spread) over several paths of the links on shortest paths, with a spanning
+/// tree of all. Each direction of a link counts by itself.
 ///
 /// # Errors
 /// The first setting that cannot be used.

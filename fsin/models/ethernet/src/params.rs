@@ -78,7 +78,8 @@ pub enum Transport {
     Window,
     /// A connection for each message, whose frames are paced, and which goes back to a gap, as RoCE v2 has.
     Roce,
-    /// A connection for each message, whose frames are sprayed over paths, with selective acknowledgements (Ultra Ethernet).
+    /// A connection for each message, whose frames are sprayed over paths, with selective acknowledgements (Ultra
+    /// Ethernet).
     Uec,
     /// A connection for each message, whose frames are sprayed over paths and pulled by the receiver (NDP).
     Ndp,
@@ -289,8 +290,8 @@ pub struct Params {
     pub frames: Frames,
     /// The order of frames that arrive at the same instant.
     pub ties: TieOrder,
-    /// How a host shares its link among its messages; [`Interface::Serial`] with windows, whose connections send whenever
-    /// their windows allow it.
+    /// How a host shares its link among its messages; [`Interface::Serial`] with windows, whose connections send
+    /// whenever their windows allow it.
     pub interface: Interface,
     /// Which statistics are kept of each port; no other result depends on it.
     pub port_stats: PortStats,

@@ -419,8 +419,8 @@ impl Flows {
         self
     }
 
-    /// What flows use of each link is at most its capacity, and each flow has a rate. While shares wait for entries at the
-    /// same instant, nothing is checked.
+    /// What flows use of each link is at most its capacity, and each flow has a rate. While shares wait for entries at
+    /// the same instant, nothing is checked.
     pub(crate) fn check_capacities(&self) {
         if self.is_stale {
             return;

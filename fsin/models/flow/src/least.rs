@@ -1,7 +1,7 @@
 //! The least of many numbers that change.
 
-/// A binary tree over numbers, in which every node is the lesser of its two children. A change costs the logarithm of their
-/// count at most, and leaves nothing behind, unlike a heap from which only the least can be taken.
+/// A binary tree over numbers, in which every node is the lesser of its two children. A change costs the logarithm of
+/// their count at most, and leaves nothing behind, unlike a heap from which only the least can be taken.
 #[derive(Debug)]
 pub(crate) struct LeastTree {
     /// The root at 1, the children of node `i` at `2 i` and `2 i + 1`, then the numbers, filled up with [`u64::MAX`].

@@ -1,8 +1,8 @@
 //! The flow model: a message is a fluid flow over the links of its path, and flows share links fairly.
 //!
 //! A message enters after the latency of its path, then gets a share of every link of the path, and arrives when its
-//! bytes have passed. Shares change at the entries and ends of flows alone, so that the cost of a run follows the number
-//! of messages and not that of packets and hops.
+//! bytes have passed. Shares change at the entries and ends of flows alone, so that the cost of a run follows the
+//! number of messages and not that of packets and hops.
 //!
 //! # Rules
 //! - The path is that of the [routing function](fsin_core::route) at the entry: one candidate by hash, the least used
@@ -11,18 +11,20 @@
 //!   network each node has one for what it sends and one for what it receives.
 //! - Shares are max-min fair ([`Fairness::MaxMin`]), weighted by round trips ([`Fairness::RoundTrip`]), or as if each
 //!   link were split evenly among its flows, whatever they use elsewhere ([`Fairness::Split`]).
-//! - Of a connection (source, destination, class) one message is in the network, unless [`Params::connections`] says otherwise;
-//!   the next one starts when the last byte of the former has left its source.
+//! - Of a connection (source, destination, class) one message is in the network, unless [`Params::connections`] says
+//!   otherwise; the next one starts when the last byte of the former has left its source.
 //! - A message of 0 bytes, or to the own node, arrives when it enters.
 //! - A message counts as sent when it has arrived.
-//! - When a link dies, the flows over it take other paths at once, with what is left of them, and where no route is left
-//!   they are lost whole. A repair changes nothing for flows under way. At one instant links die and are repaired first.
+//! - When a link dies, the flows over it take other paths at once, with what is left of them, and where no route is
+//!   left they are lost whole. A repair changes nothing for flows under way. At one instant links die and are repaired
+//!   first.
 //!
 //! # Numbers
 //! A tick is a picosecond; when the clock is at cycle c, the time is c - 1 ticks. Rates are integers in 2^-50 bytes per
 //! ns, and a link is divided by integer division, so that sums do not depend on an order and engines agree to the bit.
-//! The end of a flow is rounded to the nearest tick. What is left of a flow is computed anew only when its rate changes.
-//! At one instant flows end first, then flows enter by source and number of the message, then shares are divided.
+//! The end of a flow is rounded to the nearest tick. What is left of a flow is computed anew only when its rate
+//! changes. At one instant flows end first, then flows enter by source and number of the message, then shares are
+//! divided.
 //!
 //! # How the model departs from reality, and who could notice
 //! - No packets, no buffers, no head-of-line blocking, no arbitration: a study of a router's design should use `vct` or
@@ -31,10 +33,10 @@
 //! - With weights, an entry or end far away changes all shares at the same instant.
 //!
 //! Sources: Bertsekas and Gallager, *Data Networks*, 1992, section 6.5 (max-min fairness); Casanova, Giersch, Legrand,
-//! Quinson, Suter, *Versatile, Scalable, and Accurate Simulation of Distributed Applications and Platforms*, JPDC 74(10),
-//! 2014, and Velho, Schnorr, Casanova, Legrand, *On the Validity of Flow-level TCP Network Models for Grid and Cloud
-//! Simulations*, TOMACS 23(4), 2013 (weights and factors of SimGrid); Navaridas, Pascual, Erickson, Stewart, Luján,
-//! *INRFlow: An interconnection networks research flow-level simulation framework*, JPDC 130, 2019.
+//! Quinson, Suter, *Versatile, Scalable, and Accurate Simulation of Distributed Applications and Platforms*, JPDC
+//! 74(10), 2014, and Velho, Schnorr, Casanova, Legrand, *On the Validity of Flow-level TCP Network Models for Grid and
+//! Cloud Simulations*, TOMACS 23(4), 2013 (weights and factors of SimGrid); Navaridas, Pascual, Erickson, Stewart,
+//! Luján, *INRFlow: An interconnection networks research flow-level simulation framework*, JPDC 130, 2019.
 //!
 //! Decisions: docs/decisions/0205-flow-model.md, docs/decisions/0420-connections-in-order.md.
 

@@ -213,7 +213,8 @@ impl Routes {
         Some(())
     }
 
-    /// Follows all paths, and splits the flow evenly at each router; `None` if they lead nowhere or over too many links.
+    /// Follows all paths, and splits the flow evenly at each router; `None` if they lead nowhere or over too many
+    /// links.
     fn spray(&self, at: Visit, draw: &mut Ways, wiring: &Wiring, uses: &mut Vec<Use>) -> Option<()> {
         // By distance from the source: what arrives at each router, in each phase.
         let mut here: BTreeMap<(usize, u16), u64> = BTreeMap::from([((at.here, at.phase), WHOLE)]);

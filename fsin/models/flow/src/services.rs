@@ -1,9 +1,10 @@
 //! When flows end, kept by links.
 //!
-//! All flows that have their rate from the same link have the same rate. What each of them gets there over time is one sum
-//! for all, the **service** of the link; a flow ends when the service reaches its target, which is the service when the flow
-//! came to that link plus what was left of the flow then. A change of the link's level changes the rates of all its flows
-//! and touches none of them. Sums are exact, so that ends are those that each flow would have by itself, to the bit.
+//! All flows that have their rate from the same link have the same rate. What each of them gets there over time is one
+//! sum for all, the **service** of the link; a flow ends when the service reaches its target, which is the service when
+//! the flow came to that link plus what was left of the flow then. A change of the link's level changes the rates of
+//! all its flows and touches none of them. Sums are exact, so that ends are those that each flow would have by itself,
+//! to the bit.
 //!
 //! Decision: docs/decisions/0205-flow-model.md.
 
@@ -42,8 +43,8 @@ impl Pace {
         (u128::from(rate) * self.factor / u128::from(MILLION)) as u64
     }
 
-    /// \[ps\] The end of a flow of which this much was left at `since`, at an effective rate from then on; at `now` it is
-    /// still under way.
+    /// \[ps\] The end of a flow of which this much was left at `since`, at an effective rate from then on; at `now` it
+    /// is still under way.
     pub(crate) fn end(self, left: u128, speed: u64, since: u64, now: u64) -> u64 {
         if speed == 0 {
             return NEVER;
@@ -237,8 +238,8 @@ impl Services {
         }
     }
 
-    /// Takes the flows that end at `now`, which is not before the first end, in the order of sources and messages: source,
-    /// number and slot.
+    /// Takes the flows that end at `now`, which is not before the first end, in the order of sources and messages:
+    /// source, number and slot.
     pub(crate) fn take_ended(&mut self, now: u64) -> Vec<(u32, u64, u32)> {
         let mut ended = Vec::new();
         while self.next_end(now).is_some_and(|end| end <= now) {

@@ -1,8 +1,8 @@
 //! How flows share links: the rule, and its application to all flows.
 //!
-//! Filling: of all links with flows that have no rate yet, the one of least level is picked, by level and number, and its
-//! flows get the rate of that level; what they use is taken off their other links; and so on. The level of a link is what
-//! is left of it, over the sum of what its flows use per level.
+//! Filling: of all links with flows that have no rate yet, the one of least level is picked, by level and number, and
+//! its flows get the rate of that level; what they use is taken off their other links; and so on. The level of a link
+//! is what is left of it, over the sum of what its flows use per level.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,8 +20,8 @@ const WEIGHT: u128 = 1 << 92;
 /// Rates of levels are lowered by so small a part that sums never exceed a capacity.
 const CAUTION: f64 = 1.0 - 1.0 / (1_u64 << 50) as f64;
 
-/// A number by which links are compared: an integer rate, or the bits of a positive floating-point number, which order as
-/// the numbers do.
+/// A number by which links are compared: an integer rate, or the bits of a positive floating-point number, which order
+/// as the numbers do.
 pub(crate) type Level = u64;
 
 /// A pick: level and number of the link that gave a flow its rate. Links are picked in this order.
@@ -73,7 +73,8 @@ const BESIDE: usize = 8;
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) struct Share {
-    /// The link at which the flow got its rate, which is the level of that link; [`NO_LINK`] without a rate. Set by repairs.
+    /// The link at which the flow got its rate, which is the level of that link; [`NO_LINK`] without a rate. Set by
+    /// repairs.
     pub(crate) bottleneck: u32,
     /// \[2^-50 bytes/ns\] Its rate; where the bottleneck is set, its rate before it had one.
     pub(crate) rate: u64,
@@ -337,7 +338,8 @@ impl Shares {
         }
     }
 
-    /// Gives all active flows their rates, anew. Calls `changed` for each whose rate is another one than before, with both.
+    /// Gives all active flows their rates, anew. Calls `changed` for each whose rate is another one than before, with
+    /// both.
     pub(crate) fn fill(&mut self, all: &mut [Flow], active: &[u32], mut changed: impl FnMut(u32, &mut Flow, [u64; 2])) {
         self.fills += 1;
         // Allocated here, since networks whose shares are repaired never call this.

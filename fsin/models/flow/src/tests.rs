@@ -296,8 +296,8 @@ fn messages_of_a_connection_follow_each_other() {
     // Issued while the first is on its way, when it has left, and after it has arrived.
     let staggered = [(0, 0, 1, 1000, 0), (1050, 0, 1, 1000, 0), (2300, 0, 1, 1000, 0)];
     assert_eq!(times("per-destination", &staggered), [1100, 2150, 3400]);
-    // A far destination after a near one is sent when the near one has left, and enters a link later; a near one after a
-    // far one does not enter before that has arrived.
+    // A far destination after a near one is sent when the near one has left, and enters a link later; a near one after
+    // a far one does not enter before that has arrived.
     assert_eq!(times("serial", &[(0, 0, 1, 1000, 0), (0, 0, 3, 1000, 0)]), [1100, 2300]);
     assert_eq!(times("serial", &[(0, 0, 3, 1000, 0), (0, 0, 1, 1000, 0)]), [1300, 2300]);
     // Messages of no bytes wait their turn, and one to the node itself waits for none.

@@ -305,8 +305,8 @@ impl Switched {
         self.links().and_then(|links| links.order(node, port))
     }
 
-    /// True if the link that leaves a node through a port stands for no link of the description: it joins a host and the
-    /// interface that the host gets for its several links.
+    /// True if the link that leaves a node through a port stands for no link of the description: it joins a host and
+    /// the interface that the host gets for its several links.
     #[must_use]
     pub fn is_implied(&self, node: NodeId, port: Port) -> bool {
         let positions = self.links().map_or(NONE, |links| links.positions);

@@ -7,8 +7,8 @@
 //! connections are not moved: one that goes off too early is set again.
 //!
 //! On several threads, hosts and parts of the switches are engines of this kind, each for its own devices: frames on
-//! links to devices elsewhere are handed over (`border`), and switches tell hosts which frames they have copied, filtered
-//! or dropped (`divided`).
+//! links to devices elsewhere are handed over (`border`), and switches tell hosts which frames they have copied,
+//! filtered or dropped (`divided`).
 //!
 //! # Agreement
 //! The [reference engine](crate::reference) defines every result; property tests hold that digests and all statistics
@@ -117,8 +117,8 @@ struct Fast<H = Hosts> {
     managed: Option<Box<Managed<u32>>>,
     /// Number of pause frames on links that stop a class.
     stops: u64,
-    /// True if a frame that has arrived at a switch is sent by the queue of its port alone: whole, without flow control and
-    /// classes.
+    /// True if a frame that has arrived at a switch is sent by the queue of its port alone: whole, without flow control
+    /// and classes.
     is_plain: bool,
     /// True if marks at the end of transmission are decided by the event that frees the port.
     marks_at_free: bool,

@@ -76,8 +76,8 @@ pub(super) trait HostSide: Debug + Send + Sized {
     /// A switch adds a stamp to a frame.
     fn stamp(&mut self, unit: u32, stamp: Stamp);
 
-    /// Begins to send the next frame of a host, whose port is free, if it has one of a class that is not `paused`, a bit for
-    /// each.
+    /// Begins to send the next frame of a host, whose port is free, if it has one of a class that is not `paused`, a
+    /// bit for each.
     fn send_next(fast: &mut Fast<Self>, port: usize, paused: u8);
 
     /// Handles a timer.

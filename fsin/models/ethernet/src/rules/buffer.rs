@@ -1,9 +1,9 @@
 //! The buffer that all ports of a switch share, with dynamic thresholds; and when the sender at the other end of a link
 //! is paused.
 //!
-//! Classes with PFC are counted where they come in: up to a reserve for free, then against a threshold that is a share of
-//! what is free, then in the headroom, which takes what arrives until the sender has stopped. Other classes are counted
-//! where they go out. Sizes are bytes on the wire.
+//! Classes with PFC are counted where they come in: up to a reserve for free, then against a threshold that is a share
+//! of what is free, then in the headroom, which takes what arrives until the sender has stopped. Other classes are
+//! counted where they go out. Sizes are bytes on the wire.
 //!
 //! Sources: Choudhury, Hahne, *Dynamic Queue Length Thresholds for Shared-Memory Packet Switches*, ToN 6(2), 1998; IEEE
 //! 802.1Qbb, and annex N of IEEE 802.1Q (headroom); Zhu and others, *Congestion Control for Large-Scale RDMA
@@ -29,8 +29,8 @@ pub struct Buffer {
 pub struct Pfc {
     /// The classes that are paused, a bit for each.
     pub classes: u8,
-    /// \[bytes\] Room of each class of a port for what arrives after the decision to pause it; `None` for what the link can
-    /// bring.
+    /// \[bytes\] Room of each class of a port for what arrives after the decision to pause it; `None` for what the link
+    /// can bring.
     pub headroom: Option<u64>,
     /// \[bytes\] How far below the threshold a class must be for its sender to go on.
     pub xon_offset: u64,
@@ -50,9 +50,9 @@ impl Pfc {
     }
 }
 
-/// \[bytes\] The most that may arrive over a link of `rate` b/s and `delay` ps after the decision to pause it, in frames of
-/// the longest size that classes of data carry, acknowledgements included where they travel there: the pause frame
-/// waits for the longest frame of the other direction and its gap, and for the pause frames of `others` further
+/// \[bytes\] The most that may arrive over a link of `rate` b/s and `delay` ps after the decision to pause it, in
+/// frames of the longest size that classes of data carry, acknowledgements included where they travel there: the pause
+/// frame waits for the longest frame of the other direction and its gap, and for the pause frames of `others` further
 /// classes; the sender completes its frame; the delay passes twice.
 pub(crate) fn headroom(params: &Params, rate: u64, delay: u64, response: u64, others: u64) -> u64 {
     const SECOND: u128 = 1_000_000_000_000;
@@ -309,8 +309,8 @@ mod tests {
         assert!(buffers.join(0, 1_000, 2_250) && buffers.held(0) == 5_750);
     }
 
-    /// By hand: 1 094 bytes and a gap of 12; the pause frame 72; the frame of the other direction and its gap 1 106; 2 us at
-    /// 10 Gb/s are 2 500 bytes: 4 772 bytes, which is 4.3 frames with their gaps.
+    /// By hand: 1 094 bytes and a gap of 12; the pause frame 72; the frame of the other direction and its gap 1 106; 2
+    /// us at 10 Gb/s are 2 500 bytes: 4 772 bytes, which is 4.3 frames with their gaps.
     #[test]
     fn headroom_is_what_a_link_can_bring() {
         let frames = Frames { mtu: 1_024, ..Frames::ROCE };

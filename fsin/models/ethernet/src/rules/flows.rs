@@ -297,8 +297,8 @@ impl Flows {
         is_earlier.then_some(at)
     }
 
-    /// Is told that a frame of a connection, `bytes` long on the wire, begins to be sent. Returns when its host is to be
-    /// woken, if that is new.
+    /// Is told that a frame of a connection, `bytes` long on the wire, begins to be sent. Returns when its host is to
+    /// be woken, if that is new.
     pub(crate) fn sent(&mut self, handle: u32, bytes: u32, now: u64) -> Option<u64> {
         let flow = &mut self.flows[handle];
         let interface = &self.hosts[flow.source as usize];
@@ -403,8 +403,8 @@ impl Flows {
         }
     }
 
-    /// A host is woken: connections whose time-out has expired go back. Returns their number, and when the host is to be
-    /// woken for the next one, if that is new.
+    /// A host is woken: connections whose time-out has expired go back. Returns their number, and when the host is to
+    /// be woken for the next one, if that is new.
     ///
     /// A time-out that follows another one lasts up to twice as long, by a draw: connections that lose their frames at
     /// the same instants would do so again and again.

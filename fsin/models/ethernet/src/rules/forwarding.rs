@@ -135,8 +135,8 @@ impl Tables {
         Ok(Self { hosts: wiring.hosts, seed: params.seed, choose, kept, kind })
     }
 
-    /// The tables after links have died or were repaired: routes and trees of the links that are alive, and no address that
-    /// was learnt before.
+    /// The tables after links have died or were repaired: routes and trees of the links that are alive, and no address
+    /// that was learnt before.
     pub(crate) fn renew(&mut self, wiring: &Wiring, params: &Params, alive: &Alive) {
         if let Some(kept) = &mut self.kept {
             kept.forget_orders();
@@ -171,9 +171,10 @@ impl Tables {
         }
     }
 
-    /// With shortest paths and without a [spread](Params::spread) over several paths: the number of links between switches that lie on shortest
-    /// paths between hosts, and of these the number that the tables do not use. With a spanning tree: the number of
-    /// links between switches, and of those that it blocks. Each direction of a link counts by itself. Zeros otherwise.
+    /// With shortest paths and without a [spread](Params::spread) over several paths: the number of links between
+    /// switches that lie on shortest paths between hosts, and of these the number that the tables do not use. With a
+    /// spanning tree: the number of links between switches, and of those that it blocks. Each direction of a link
+    /// counts by itself. Zeros otherwise.
     pub(crate) fn unused(&self, wiring: &Wiring, alive: &Alive) -> [usize; 2] {
         let is_inner = |port: usize| {
             wiring.links[port].is_to_switch && !wiring.is_host(wiring.links[port].owner) && !alive.is_dead(port)
@@ -240,8 +241,8 @@ impl Tables {
     }
 
     /// Learns the source of a frame that comes to a switch through its port `input`, unless the frame
-    /// is outdated: sent before links have last changed, and perhaps on a way that leads elsewhere now. Returns the port
-    /// through which the frame goes on. If there are several, returns `None` and writes them to `out`; `out` stays
+    /// is outdated: sent before links have last changed, and perhaps on a way that leads elsewhere now. Returns the
+    /// port through which the frame goes on. If there are several, returns `None` and writes them to `out`; `out` stays
     /// empty if the frame is filtered. `length` gives \[bytes\] the length of the queue of a port.
     #[inline]
     #[expect(
@@ -397,8 +398,8 @@ impl Sets {
     }
 
     /// Fills a column with shortest paths to switch `goal`: every port that leads one hop nearer if `all`, else the one
-    /// with the lowest number. At an interface of a host the one port depends on the number of the interface and on that
-    /// of the column, so that hosts send and receive on all their links.
+    /// with the lowest number. At an interface of a host the one port depends on the number of the interface and on
+    /// that of the column, so that hosts send and receive on all their links.
     fn shortest_paths(&mut self, wiring: &Wiring, between: &Between, goal: usize, column: usize, all: bool) {
         let hops = between.hops_to(goal);
         for switch in 0..wiring.switches {

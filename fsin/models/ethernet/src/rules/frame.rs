@@ -130,8 +130,8 @@ pub(crate) struct Frame {
     pub(crate) bytes: u16,
     /// \[links\] Number of links that the frame has crossed, including the one on which it is.
     pub(crate) hops: u16,
-    /// What tells the connection from others of the same hosts, for switches that choose among links; 0 where transports
-    /// have none for each message.
+    /// What tells the connection from others of the same hosts, for switches that choose among links; 0 where
+    /// transports have none for each message.
     pub(crate) entropy: u16,
     /// Traffic class, from 0; [`CONTROL`] is that of control frames.
     pub(crate) class: u8,

@@ -1,7 +1,7 @@
 //! Ports of switches with classes, marks, shared buffers and PFC, for both engines.
 //!
-//! An engine knows time, links and hosts ([`Ports`]); here is what happens when a frame comes to a switch, when a port may
-//! send, and when a pause frame arrives.
+//! An engine knows time, links and hosts ([`Ports`]); here is what happens when a frame comes to a switch, when a port
+//! may send, and when a pause frame arrives.
 //!
 //! Decision: docs/decisions/0380-classes-and-pfc.md.
 

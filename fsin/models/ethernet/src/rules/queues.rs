@@ -1,7 +1,7 @@
 //! The queues of a port with classes: one for each class of data, one for control, and the pause frames of the port.
 //!
-//! Pause frames are first, then control, then the classes by their [schedule](super::schedule). A paused class is passed
-//! over. Each queue is first in, first out.
+//! Pause frames are first, then control, then the classes by their [schedule](super::schedule). A paused class is
+//! passed over. Each queue is first in, first out.
 
 use std::collections::VecDeque;
 

@@ -84,8 +84,8 @@ pub(crate) struct Manner {
 }
 
 impl Receiver {
-    /// Handles a frame of a message of `frames` frames that has come completely. Returns whether it is the expected one,
-    /// and the answer.
+    /// Handles a frame of a message of `frames` frames that has come completely. Returns whether it is the expected
+    /// one, and the answer.
     pub(crate) fn receive(
         &mut self,
         number: u64,

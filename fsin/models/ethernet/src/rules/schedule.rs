@@ -114,8 +114,8 @@ impl Default for Turn {
 }
 
 impl Turn {
-    /// The class that is served next, of those whose bits `ready` has; `head` is the size \[bytes\] of the next frame of a
-    /// class.
+    /// The class that is served next, of those whose bits `ready` has; `head` is the size \[bytes\] of the next frame
+    /// of a class.
     #[inline]
     pub(crate) fn choose(&mut self, plan: &Plan, ready: u8, head: impl Fn(u8) -> u32) -> Option<u8> {
         if ready == 0 {

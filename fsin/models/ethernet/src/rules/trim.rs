@@ -43,8 +43,8 @@ impl TrimMode {
 pub struct Trim {
     /// Which frame is cut.
     pub mode: TrimMode,
-    /// \[bytes\] Room of the lower level at a port of the rate of the fastest host; other ports have theirs in proportion,
-    /// slow ones that of two frames at least.
+    /// \[bytes\] Room of the lower level at a port of the rate of the fastest host; other ports have theirs in
+    /// proportion, slow ones that of two frames at least.
     /// `None`: the frames that are in flight in a round trip of the network.
     pub room: Option<u64>,
     /// \[bytes\] Size of a trimmed frame on the wire.

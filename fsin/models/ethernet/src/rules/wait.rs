@@ -17,9 +17,9 @@ fn channel(wiring: &Wiring, port: usize, class: Option<u8>) -> Channel {
     }
 }
 
-/// A cycle of outputs, of a class if `class` names one, each paused by the switch of the next one. `is_blocked(output)` says whether frames wait at a
-/// paused output; `from(input, output)` says whether frames that came through an input wait at an output of the same
-/// switch.
+/// A cycle of outputs, of a class if `class` names one, each paused by the switch of the next one. `is_blocked(output)`
+/// says whether frames wait at a paused output; `from(input, output)` says whether frames that came through an input
+/// wait at an output of the same switch.
 pub(crate) fn cyclic_wait(
     wiring: &Wiring,
     class: Option<u8>,

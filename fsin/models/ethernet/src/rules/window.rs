@@ -1,8 +1,8 @@
 //! A connection with a sliding window: from one host to another, for ever open, without a handshake.
 //!
-//! Segments are numbered, windows are counted in bytes. A congestion control has the window; a loss is found and repaired as
-//! in RFC 6582, which RFC 5681, 3.2, leaves open; time-outs as in RFC 6298, the clock being exact. Every segment is
-//! acknowledged at once, or every second one. The receiver keeps what comes out of order, and passes
+//! Segments are numbered, windows are counted in bytes. A congestion control has the window; a loss is found and
+//! repaired as in RFC 6582, which RFC 5681, 3.2, leaves open; time-outs as in RFC 6298, the clock being exact. Every
+//! segment is acknowledged at once, or every second one. The receiver keeps what comes out of order, and passes
 //! messages on in order. A time-out that is not the first of its segment lasts longer by a draw of up to an eighth:
 //! with clocks that agree to the picosecond the same segments would collide again and again (Floyd, Jacobson, On
 //! traffic phase effects in packet-switched gateways, CCR 21(2), 1991). After a time-out the sender begins again with
@@ -223,8 +223,9 @@ impl Connection {
         out.push(Sent { message: segment.message, index: segment.index, number: self.oldest, is_again: true });
     }
 
-    /// Handles an acknowledgement of all segments below `number`, which returns a mark or not. Writes the messages whose segments it acknowledges to
-    /// `done`, once for each segment and with true for the last one of a message, and the segments that may now be sent to `out`.
+    /// Handles an acknowledgement of all segments below `number`, which returns a mark or not. Writes the messages
+    /// whose segments it acknowledges to `done`, once for each segment and with true for the last one of a message, and
+    /// the segments that may now be sent to `out`.
     pub(crate) fn acknowledge(
         &mut self,
         params: &Params,

@@ -194,7 +194,8 @@ impl Params {
     }
 }
 
-/// Checks that the buffers of all switches have room for what is set aside and, of classes without PFC, for a full frame.
+/// Checks that the buffers of all switches have room for what is set aside and, of classes without PFC, for a full
+/// frame.
 ///
 /// # Errors
 /// A buffer that is too small.
@@ -238,8 +239,8 @@ pub(crate) fn check_buffers(params: &Params, wiring: &Wiring) -> Result<(), Spec
     Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("buffer"))
 }
 
-/// The least and the greatest headroom \[bytes\] of a class at ports of switches, as set, and the greatest that a link may
-/// need beyond it; `None` without PFC.
+/// The least and the greatest headroom \[bytes\] of a class at ports of switches, as set, and the greatest that a link
+/// may need beyond it; `None` without PFC.
 pub(crate) fn headrooms_of_switches(params: &Params, wiring: &Wiring) -> Option<([u64; 2], Option<u64>)> {
     let pfc = params.switch.pfc?;
     let all = headrooms(params, &wiring.links);

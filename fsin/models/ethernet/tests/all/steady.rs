@@ -231,8 +231,8 @@ static ON_PAPER: cc::Row = cc::Row {
     build: |_| Ok(Built::new(|of| Box::new(OnPaper::new(of.line_rate)))),
 };
 
-/// The mean queue, and alpha over time and senders. A second machine, written from the rules alone, has the same queue to
-/// the byte, and tells alpha.
+/// The mean queue, and alpha over time and senders. A second machine, written from the rules alone, has the same queue
+/// to the byte, and tells alpha.
 #[test]
 fn dcqcn_keeps_the_queues_of_another_simulator() {
     let Some(rows) = rows("dc-dcqcn-steady.csv") else { return };

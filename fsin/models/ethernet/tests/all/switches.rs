@@ -23,8 +23,8 @@ fn with_pfc(buffer: Buffer, pfc: Pfc) -> Params {
     }
 }
 
-/// \[frames\] What is dropped behind a link of `rate` b/s and `delay` ps, whose switch cannot send on: `reverse` sends frames
-/// over the link the other way.
+/// \[frames\] What is dropped behind a link of `rate` b/s and `delay` ps, whose switch cannot send on: `reverse` sends
+/// frames over the link the other way.
 fn dropped(rate: u64, delay: u64, mtu: u32, headroom: Option<u64>, reverse: bool) -> u64 {
     let text = format!(
         "digraph {{ edge [rate=\"{rate}b/s\", propagation=\"{delay}ps\"]; H0 -> S; S -> H0; S -> T; T -> S;

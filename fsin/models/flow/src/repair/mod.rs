@@ -6,8 +6,8 @@
 //!
 //! - A link of the region is **lazy** at first: two numbers hold the capacity that is left beside the flows that keep
 //!   their rates, and the number of open flows that share it. Their quotient is a lower bound of the level of the link,
-//!   since flows that keep their rates at a link have at least its level there. Only when that bound is the least key is
-//!   the link **expanded**: its flows are visited, and its level is exact from then on.
+//!   since flows that keep their rates at a link have at least its level there. Only when that bound is the least key
+//!   is the link **expanded**: its flows are visited, and its level is exact from then on.
 //! - A link of the region that was picked in the last filling is checked at the key of that pick. If its level is the
 //!   same again, its flows keep their rates and its open flows get that level, without a visit to the others. Otherwise
 //!   its flows become open.
@@ -170,8 +170,9 @@ impl Repairs {
         shares.of_flows[slot as usize].each_link(flow, |at| self.places[at].rest += i128::from(level));
     }
 
-    /// Gives flows their rates after changes, max-min fair, each flow with its whole rate on each of its links, and tells
-    /// `services` from which link a flow has its rate from `now` on. Returns the number of flows whose rate has changed.
+    /// Gives flows their rates after changes, max-min fair, each flow with its whole rate on each of its links, and
+    /// tells `services` from which link a flow has its rate from `now` on. Returns the number of flows whose rate has
+    /// changed.
     pub(crate) fn repair(&mut self, shares: &mut Shares, all: &mut [Flow], services: &mut Services, now: u64) -> u64 {
         if self.to_skip > 0 {
             self.to_skip -= 1;

@@ -23,8 +23,8 @@ impl Arriving {
         }
     }
 
-    /// True if the packet is damaged whose CRC arrives at instant `at`: the link was dead at some time from the arrival of
-    /// its first character to that of its CRC.
+    /// True if the packet is damaged whose CRC arrives at instant `at`: the link was dead at some time from the arrival
+    /// of its first character to that of its CRC.
     pub(crate) fn is_damaged(&self, wires: &Wires, port: u32, at: u64) -> bool {
         let (Some(outage), Some(&(_, first))) = (wires.outages.get(&port), self.heads.get(&port)) else { return false };
         outage.meets(cycle_at(first), cycle_at(at))

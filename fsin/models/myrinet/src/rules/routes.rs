@@ -17,9 +17,9 @@ use super::wires::Wires;
 use crate::params::Params;
 
 /// The routings that the model carries, up*/down* first, which is the default: those with one hop and no escape, and of
-/// those for any network one route for each pair of hosts. Adaptive ones would be something else under their name. There
-/// are no virtual channels, so that the classes of a routing come to nothing, and [`Routes::check`] says whether it is
-/// free of deadlock without them.
+/// those for any network one route for each pair of hosts. Adaptive ones would be something else under their name.
+/// There are no virtual channels, so that the classes of a routing come to nothing, and [`Routes::check`] says whether
+/// it is free of deadlock without them.
 pub(crate) fn carried() -> Vec<Carries> {
     let fits = |row: &&Row| {
         let has_one_route = row.choice == Choice::One || row.choice == Choice::Any && row.serves == Serves::Every;

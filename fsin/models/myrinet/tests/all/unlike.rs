@@ -28,8 +28,8 @@ fn character(rate: u64) -> u64 {
     8_000 / rate
 }
 
-/// Over one switch, the route's character occupies the output for a character; then the slower link sets the pace, and a
-/// faster output follows its input without outrunning it.
+/// Over one switch, the route's character occupies the output for a character; then the slower link sets the pace, and
+/// a faster output follows its input without outrunning it.
 #[test]
 fn a_packet_alone_moves_at_the_slower_rate() {
     for (from, to) in [(1, 1), (2, 1), (1, 2), (4, 1), (1, 4)] {

@@ -401,9 +401,9 @@ impl Reference {
             Inject::Serial => {
                 let (mut injector, mut moving) = this.serial;
                 if moving.is_none() {
-                    // One phit of room is enough to start: a packet that is leaving the queue goes on doing so, a phit in
-                    // each cycle, so that the one that follows it never has to pause. Slow links need room for all of
-                    // it.
+                    // One phit of room is enough to start: a packet that is leaving the queue goes on doing so, a phit
+                    // in each cycle, so that the one that follows it never has to pause. Slow links need room for all
+                    // of it.
                     let needed = if self.is_paced { length as usize } else { 1 };
                     let ready = |injector: usize| {
                         !this.buffers[injector].is_empty() && this.queues[outputs + injector].len() + needed <= capacity

@@ -33,8 +33,8 @@ pub struct Reachability {
 }
 
 impl Reachability {
-    /// `None` if all links of the network are always alive, for a network of switches, and for routes that go round dead
-    /// links.
+    /// `None` if all links of the network are always alive, for a network of switches, and for routes that go round
+    /// dead links.
     #[must_use]
     pub fn new(params: &RouterParams, topology: &dyn Topology) -> Option<Self> {
         let is_whole = topology.faults() == 0 && params.timetable.is_empty();

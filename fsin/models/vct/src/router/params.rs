@@ -43,8 +43,8 @@ pub enum Inject {
 /// The queue in front of the source buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SourceQueue {
-    /// Room for as many messages as the interface can have in progress, a serial one for one; further messages are refused.
-    /// Delay counts from entering the buffer.
+    /// Room for as many messages as the interface can have in progress, a serial one for one; further messages are
+    /// refused. Delay counts from entering the buffer.
     Throttled,
     /// An unbounded queue. Delay counts from generation.
     Open,

@@ -323,8 +323,8 @@ impl<L: Layout> RouteRules<L> {
         self.route(topology, from, to, packet_key(source, u64::MAX - u64::from(to.0)))
     }
 
-    /// The link with which the [route of a pair](Self::route_of_pair) begins in the order of dimensions; the first one if
-    /// there is no hop to make.
+    /// The link with which the [route of a pair](Self::route_of_pair) begins in the order of dimensions; the first one
+    /// if there is no hop to make.
     #[must_use]
     pub fn link_of_pair(&self, topology: &dyn Topology, from: NodeId, to: NodeId, source: u64) -> usize {
         self.first_link(from, to, &self.route_of_pair(topology, from, to, source))

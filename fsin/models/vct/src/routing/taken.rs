@@ -1,8 +1,8 @@
 //! Routings of the table of all models that no row of this model names: they are taken as that table states them.
 //!
 //! In a network of switches a head takes one of the open channels of the hops. In a direct network it follows the route
-//! of its pair of nodes, so that only routings with one hop are taken there: the rules of this model see hops to go, and
-//! no routing function.
+//! of its pair of nodes, so that only routings with one hop are taken there: the rules of this model see hops to go,
+//! and no routing function.
 
 use std::sync::OnceLock;
 

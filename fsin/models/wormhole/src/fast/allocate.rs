@@ -125,8 +125,8 @@ fn bits_from(mask: u32, start: usize) -> impl Iterator<Item = usize> {
     bits(mask.rotate_right(start as u32).into()).map(move |bit| (bit + start) & 31)
 }
 
-/// True if the first channel of the class of a head, which requests the VCs `mask`, is free with a credit at a port, and
-/// one of the others as well.
+/// True if the first channel of the class of a head, which requests the VCs `mask`, is free with a credit at a port,
+/// and one of the others as well.
 fn has_both<const P: usize, const V: usize>(params: &Params, router: &Router<P, V>, port: usize, mask: u32) -> bool {
     let of_class = params.vcs_of_class();
     let first = mask.trailing_zeros() as usize / of_class * of_class;

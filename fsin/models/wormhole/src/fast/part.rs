@@ -49,11 +49,11 @@ pub(super) struct Part<const P: usize, const V: usize> {
     homes: Vec<(u32, u32)>,
     /// Endpoints that may be able to send.
     sources: Set,
-    /// By cycle: flits that arrive, each with its target, which is an input VC of this part, an endpoint, or an input VC
-    /// of another part or behind a link that is dead at times, by its number in the network.
+    /// By cycle: flits that arrive, each with its target, which is an input VC of this part, an endpoint, or an input
+    /// VC of another part or behind a link that is dead at times, by its number in the network.
     pub(super) arrivals: Ring<(u32, u32)>,
-    /// By cycle: flits that come to endpoints which may refuse messages, each with its output VC; in [`arrivals`] if they
-    /// take whatever arrives.
+    /// By cycle: flits that come to endpoints which may refuse messages, each with its output VC; in [`arrivals`] if
+    /// they take whatever arrives.
     ///
     /// [`arrivals`]: Self::arrivals
     pub(super) ejected: Ring<(u32, u32)>,

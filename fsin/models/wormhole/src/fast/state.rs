@@ -15,8 +15,9 @@ use crate::rules::wiring::{End, Wire, Wiring};
 /// A bit that marks an endpoint in [`OutPort::target`] and [`InPort::back`].
 pub(super) const ENDPOINT: u32 = 1 << 31;
 
-/// Bits that mark a VC of another part in [`OutPort::target`] and [`InPort::back`], and in the former a VC behind a link
-/// that is dead at times, of which arrivals are recorded; its number is that in the whole network. They include the bit [`ENDPOINT`], so that one test of that bit finds VCs of the same part.
+/// Bits that mark a VC of another part in [`OutPort::target`] and [`InPort::back`], and in the former a VC behind a
+/// link that is dead at times, of which arrivals are recorded; its number is that in the whole network. They include
+/// the bit [`ENDPOINT`], so that one test of that bit finds VCs of the same part.
 pub(super) const ABROAD: u32 = ENDPOINT | 1 << 30;
 
 /// No VC, as a local number.

@@ -1,9 +1,9 @@
 //! Sinks of nodes that refuse messages of a class at times.
 //!
-//! A port of ejection has a buffer for each VC, as large as those of routers. In each cycle a node takes the flit at the
-//! front of each of them, unless that is the head of a packet that it refuses. So what a node has begun to take it takes
-//! to its end, and packets of other classes pass if they have VCs of their own. The credit of a flit goes back when the
-//! node takes it. A node that refuses nothing takes each flit in the cycle of its arrival.
+//! A port of ejection has a buffer for each VC, as large as those of routers. In each cycle a node takes the flit at
+//! the front of each of them, unless that is the head of a packet that it refuses. So what a node has begun to take it
+//! takes to its end, and packets of other classes pass if they have VCs of their own. The credit of a flit goes back
+//! when the node takes it. A node that refuses nothing takes each flit in the cycle of its arrival.
 //!
 //! Decision: docs/decisions/0290-nodes-that-refuse.md.
 

@@ -256,8 +256,8 @@ impl Wiring {
         }
     }
 
-    /// The flits through each router, by router, input port and output port; `None` if they are not counted. In a network
-    /// of switches ports without a link are left out; in a direct one the border has idle links.
+    /// The flits through each router, by router, input port and output port; `None` if they are not counted. In a
+    /// network of switches ports without a link are left out; in a direct one the border has idle links.
     pub(crate) fn events(&self, traversed: &[u64]) -> Option<Vec<RouterEvents>> {
         if traversed.is_empty() {
             return None;

@@ -124,7 +124,8 @@ fn a_sample_of_the_points() {
     compare("wormhole-booksim-sample.csv", 4, |number, name, _| number.is_multiple_of(4) && !name.starts_with("t888"));
 }
 
-/// Every point, in minutes with optimisation: `cargo test --release -p fsin-wormhole --test all booksim:: -- --ignored`.
+/// Every point, in minutes with optimisation: `cargo test --release -p fsin-wormhole --test all booksim:: --
+/// --ignored`.
 #[test]
 #[ignore = "minutes"]
 fn all_points() {

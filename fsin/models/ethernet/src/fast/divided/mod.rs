@@ -3,8 +3,8 @@
 //! Sources react to what hosts tell them at once, so hosts and sources stay together on one thread, and in the order of
 //! time. Switches act on each other and on hosts through links only, and whatever crosses a link takes at least the
 //! time of its shortest frame (of a header, where the other end is a cut-through switch) and its propagation delay: the
-//! lookahead. The other way there is none: a host can learn at the same instant that a switch has dropped its frame, and
-//! send it again. So switches are simulated first.
+//! lookahead. The other way there is none: a host can learn at the same instant that a switch has dropped its frame,
+//! and send it again. So switches are simulated first.
 //!
 //! # Windows
 //! Hosts have been simulated up to time H, switches up to a later time S: hosts know all that comes to them, and all

@@ -1,7 +1,7 @@
 //! DCQCN: rates fall with the share of marked frames, and rise again by time and by bytes sent.
 //!
-//! Sources: Zhu and others, Congestion control for large-scale RDMA deployments, SIGCOMM 2015, section 3; the settings and
-//! instants are those of bobzhuyb/ns3-rdma and alibaba-edu/High-Precision-Congestion-Control.
+//! Sources: Zhu and others, Congestion control for large-scale RDMA deployments, SIGCOMM 2015, section 3; the settings
+//! and instants are those of bobzhuyb/ns3-rdma and alibaba-edu/High-Precision-Congestion-Control.
 
 use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
 use trgen::synthetic::expr::Call;

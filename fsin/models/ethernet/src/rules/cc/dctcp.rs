@@ -1,8 +1,8 @@
 //! DCTCP: a window that falls with the share of marked bytes. Losses and slow start are those of [`NewReno`].
 //!
-//! Window and threshold are whole segments, as RFC 8257 leaves open and Linux has them: the threshold is rounded down, and the
-//! window grows by a segment when as much as it holds has been acknowledged. Within a round, a window in proportion counts
-//! bytes.
+//! Window and threshold are whole segments, as RFC 8257 leaves open and Linux has them: the threshold is rounded down,
+//! and the window grows by a segment when as much as it holds has been acknowledged. Within a round, a window in
+//! proportion counts bytes.
 //!
 //! Source: RFC 8257; RFC 6937 for the reduction in proportion.
 //!
@@ -220,13 +220,13 @@ mod tests {
         // 6 375 bytes are six segments.
         let threshold = (12_000.0 * (1.0 - alpha / 2.0) / 1_000.0_f64).floor() as u64 * 1_000;
         let at_once = windows("dctcp:reduction=at-once", &events);
-        // The acknowledgement of 13 000 does not pass it, the next one ends the round without growth; the window grows up to and
-        // at the threshold, and beyond it when all of it has been acknowledged.
+        // The acknowledgement of 13 000 does not pass it, the next one ends the round without growth; the window grows
+        // up to and at the threshold, and beyond it when all of it has been acknowledged.
         let (grown, start) = (threshold + 1_000, [11_000, 12_000]);
         let rest = [threshold; 5];
         assert_eq!(at_once, [&start[..], &rest, &[grown, grown]].concat());
-        // In proportion: what is in flight, and what is due of the threshold for what was delivered; below the threshold no
-        // more than was delivered and not replaced, and a segment.
+        // In proportion: what is in flight, and what is due of the threshold for what was delivered; below the
+        // threshold no more than was delivered and not replaced, and a segment.
         let due = |delivered: u64| (delivered * threshold).div_ceil(11_000);
         let prr = windows("dctcp", &events);
         let within = [10_000 + due(1_000), 9_000 + due(2_000), 2_000 + (3_000 - 1_000) + 1_000, 1_000 + 3_000 + 1_000];

@@ -1,7 +1,7 @@
 //! HPCC: a window and a rate from what switches say of their links.
 //!
-//! Source: Li and others, HPCC: high precision congestion control, SIGCOMM 2019, algorithm 1; the widths of fields are those
-//! of alibaba-edu/High-Precision-Congestion-Control.
+//! Source: Li and others, HPCC: high precision congestion control, SIGCOMM 2019, algorithm 1; the widths of fields are
+//! those of alibaba-edu/High-Precision-Congestion-Control.
 
 use trgen::catalog::{Component, Parameter, SpecError};
 use trgen::synthetic::expr::Call;

@@ -1,4 +1,5 @@
-//! The congestion controls of this crate: state machines of a connection, a file each, and how their parameters are read.
+//! The congestion controls of this crate: state machines of a connection, a file each, and how their parameters are
+//! read.
 
 use fsin_core::topology::switched::parse_rate;
 use trgen::catalog::{ErrorKind, SpecError};

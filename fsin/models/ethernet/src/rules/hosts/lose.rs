@@ -8,8 +8,8 @@ use crate::params::Transport;
 use crate::rules::frame::NONE;
 
 impl Hosts {
-    /// Loses all frames that wait at a host, whose link has died, and those of its messages. With windows there are none:
-    /// no host is cut off.
+    /// Loses all frames that wait at a host, whose link has died, and those of its messages. With windows there are
+    /// none: no host is cut off.
     pub(crate) fn lose_all(&mut self, number: u32, now: u64, notices: &mut Notices) {
         let host = &mut self.hosts[number as usize];
         let delayed = std::mem::take(&mut host.delayed);

@@ -124,8 +124,9 @@ impl Hosts {
         }
     }
 
-    /// \[ps\] When connections that wait for what will never come are given up, if nothing happens before. It depends on frames
-    /// alone, and not on the events by which an engine finds out that nothing is left; `None` if there are no such connections.
+    /// \[ps\] When connections that wait for what will never come are given up, if nothing happens before. It depends
+    /// on frames alone, and not on the events by which an engine finds out that nothing is left; `None` if there are no
+    /// such connections.
     pub(crate) fn gives_up_at(&self) -> Option<u64> {
         self.spray.as_ref().map(|spray| self.last_ended.saturating_add(spray.patience()))
     }

@@ -2,8 +2,8 @@
 //!
 //! State machines, independent of network and engine. Sizes are in frames, times in ps.
 //!
-//! Source: Handley, Raiciu, Agache, Voinescu, Moore, Antichi, Wójcik, *Re-architecting datacenter networks and stacks for
-//! low latency and high performance*, SIGCOMM 2017.
+//! Source: Handley, Raiciu, Agache, Voinescu, Moore, Antichi, Wójcik, *Re-architecting datacenter networks and stacks
+//! for low latency and high performance*, SIGCOMM 2017.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound;

@@ -205,8 +205,8 @@ impl<L: Layout> RouteRules<L> {
     }
 
     /// An open channel of one of the candidates: of the first tier that has any, the one with fewest packets ahead, or
-    /// the result of weighing. If there is none, how long the head may sleep: not at all if it weighs its candidates and
-    /// one of them is open, since weights may change in every cycle.
+    /// the result of weighing. If there is none, how long the head may sleep: not at all if it weighs its candidates
+    /// and one of them is open, since weights may change in every cycle.
     #[inline(always)]
     fn request_among_open(
         &self,

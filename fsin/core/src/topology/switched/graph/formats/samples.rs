@@ -48,7 +48,8 @@ sharing_policy=\"SPLITDUPLEX\"/>\n<link id=\"c\" bandwidth=\"5E9\" latency=\"4us
 <zone id=\"z\" routing=\"Floyd\"><link id=\"l\" bandwidth=\"1Gbps\" latency=\"1us\" sharing_policy=\"SPLITDUPLEX\"/>\n\
 <route src=\"n0\" dst=\"west\"><link_ctn id=\"l\" direction=\"UP\"/></route></zone></platform>\n";
 
-/// A platform of clusters of every shape: their ranges and parameters are many hosts, switches and links in few letters.
+/// A platform of clusters of every shape: their ranges and parameters are many hosts, switches and links in few
+/// letters.
 pub const CLUSTERS: &str = "<platform version=\"4.1\"><zone id=\"w\" routing=\"Floyd\">\n<cluster id=\"f\" prefix=\"f\" suffix=\"\" radical=\"0-3\" \
 bw=\"1Gbps\" lat=\"1us\" topology=\"FAT_TREE\" topo_parameters=\"2;2,2;1,2;1,1\"/>\n<cluster id=\"d\" prefix=\"d\" suffix=\"\" radical=\"0-3\" \
 bw=\"1Gbps\" lat=\"1us\" topology=\"DRAGONFLY\" topo_parameters=\"2,1;1,1;2,1;1\"/>\n<cluster id=\"c\" prefix=\"c\" suffix=\"\" radical=\"0,2-3\" \

@@ -184,8 +184,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         true
     }
 
-    /// The injector of the next packet of a message, and how many directions were drawn to choose it, the most if it depends on
-    /// more; `key` is that of the packet.
+    /// The injector of the next packet of a message, and how many directions were drawn to choose it, the most if it
+    /// depends on more; `key` is that of the packet.
     #[inline(always)]
     pub(super) fn injector_of(&self, router: &Router<M, Q, P>, node: u32, message: &Unsent, key: u64) -> (usize, u32) {
         let rules = &self.rules;
@@ -201,8 +201,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
     }
 
-    /// True if a packet that found no room, with this key and after so many draws, may find some in the next cycle although no
-    /// packet leaves a source buffer. Otherwise the buffer releases the interface when a packet leaves it.
+    /// True if a packet that found no room, with this key and after so many draws, may find some in the next cycle
+    /// although no packet leaves a source buffer. Otherwise the buffer releases the interface when a packet leaves it.
     pub(super) fn tries_again(
         &self,
         router: &Router<M, Q, P>,

@@ -83,8 +83,8 @@ enum Kind {
     },
 }
 
-/// Shortest paths of a zone, found when a route of it is asked for: all of them together would take far more memory than
-/// the file.
+/// Shortest paths of a zone, found when a route of it is asked for: all of them together would take far more memory
+/// than the file.
 #[derive(Clone, Default, Debug)]
 struct Paths {
     points: Vec<Point>,
