@@ -64,13 +64,13 @@ fn a_run_needs_the_file_of_links_no_more() {
                 "steady traffic" => assert!(with_file.outcome.totals.received > 0),
                 "a kernel" => {
                     assert!(with_file.trace.as_ref().unwrap().hop_bytes.is_some());
-                    // Messages that an interface sends one after another bound direct networks alone, and what ranks
-                    // compute live programs.
+                    // Messages that an interface sends one after another bound direct networks alone, the link that carried
+                    // most those whose paths a hash chooses, and what ranks compute live programs.
                     let bounds = with_file.bounds.unwrap();
                     let unknown = bounds.named().into_iter().filter(|(_, bound)| bound.is_none());
                     assert_eq!(
                         unknown.map(|(name, _)| name).collect::<Vec<_>>(),
-                        ["interface", "computing"],
+                        ["interface", "fullest link", "computing"],
                         "{more:?}"
                     );
                 }
