@@ -4,7 +4,7 @@
 use std::fs::read_to_string;
 use std::process::Command;
 
-use tests::command::binary;
+use tests::command::{binary, mpi_library};
 use tests::pages::python_blocks;
 use tests::shared::{aloud, skipped, workspace};
 
@@ -14,7 +14,10 @@ const MISSING: i32 = 77;
 #[test]
 fn the_wheel_does_what_the_command_does() {
     let script = workspace().join("adapters/python/tests/run");
-    let output = Command::new("bash").arg(script).env("FSIN", binary()).output().expect("there is a shell");
+    // The command of the package is the interpreter, beside which no library lies.
+    let mut tests = Command::new("bash");
+    tests.arg(script).env("FSIN", binary()).env("FSIN_MPI_LIBRARY", mpi_library());
+    let output = tests.output().expect("there is a shell");
     let [printed, told] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     if output.status.code() == Some(MISSING) {
         return skipped(printed.lines().last().unwrap_or("something is missing"));
