@@ -7,7 +7,7 @@
 //!
 //! Decision: docs/decisions/0502-what-bounds-collectives.md.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 use trgen::NodeId;
 use trgen::trace::timeline::CollectiveRecord;
@@ -16,9 +16,9 @@ use super::resolve::Experiment;
 use fsin_core::family::capacities;
 use fsin_core::topology::{Capacities, Port, Topology, node_name};
 
-/// Maximum number of steps of the search for links between nodes, for each group; of larger groups, the links of the
-/// whole network count.
-const MOST_STEPS: usize = 1 << 24;
+/// Maximum number of steps of the search for links between nodes, for each group: a node times a link. Larger groups
+/// have no such link.
+const MOST_STEPS: usize = 1 << 28;
 
 /// Bounds of a collective.
 #[derive(Clone, PartialEq, Default, Debug)]
@@ -27,7 +27,7 @@ pub struct Confines {
     /// not known.
     pub rate: Option<f64>,
     /// The link with the highest load on paths between its nodes: its name, and the share of the run in which it
-    /// carried packets; `None` if links were not counted.
+    /// carried packets; `None` if links were not counted, or are too many.
     pub fullest: Option<(String, f64)>,
 }
 
@@ -111,49 +111,56 @@ fn carrying(experiment: &Experiment, capacities: &Capacities, crossings: &[u64],
     links
 }
 
-/// The link with the highest load on shortest paths between these nodes; the first of several. For too many nodes
-/// ([`MOST_STEPS`]), that of the whole network.
+/// The link with the highest load on shortest paths between these nodes; the first of several.
 fn fullest_between<'a>(links: &'a [Link], routers: usize, nodes: &[usize]) -> Option<&'a Link> {
-    let is_small = nodes.len().pow(2).saturating_mul(links.len()) <= MOST_STEPS;
-    let (there, back) = match is_small {
-        true => (
-            nodes.iter().map(|&node| hops(links.iter().map(|link| (link.from, link.to)), routers, node)).collect(),
-            nodes.iter().map(|&node| hops(links.iter().map(|link| (link.to, link.from)), routers, node)).collect(),
-        ),
-        false => (Vec::new(), Vec::<Vec<Option<u32>>>::new()),
-    };
-    let there: Vec<Vec<Option<u32>>> = there;
-    let is_between = |link: &Link| {
-        !is_small
-            || there.iter().any(|from| {
-                let Some(before) = from[link.from] else { return false };
-                back.iter().zip(nodes).any(|(to, &end)| {
-                    to[link.to].zip(from[end]).is_some_and(|(after, all)| all > 0 && before + 1 + after == all)
-                })
-            })
-    };
-    let between = links.iter().filter(|link| is_between(link));
-    between.reduce(|most, one| if one.load > most.load { one } else { most })
-}
-
-/// By router: its distance from `start` over these directed links; `None` if it cannot be reached.
-fn hops(links: impl Iterator<Item = (usize, usize)>, routers: usize, start: usize) -> Vec<Option<u32>> {
-    let mut leaving = vec![Vec::new(); routers];
-    for (from, to) in links {
-        leaving[from].push(to);
+    if nodes.len().saturating_mul(links.len()) > MOST_STEPS {
+        return None;
     }
-    let mut distances = vec![None; routers];
-    distances[start] = Some(0);
-    let mut waiting = VecDeque::from([(start, 0)]);
-    while let Some((at, distance)) = waiting.pop_front() {
-        for &next in &leaving[at] {
-            if distances[next].is_none() {
-                distances[next] = Some(distance + 1);
-                waiting.push_back((next, distance + 1));
+    let mut leaving = vec![Vec::new(); routers];
+    let mut entering = vec![Vec::new(); routers];
+    for (number, link) in links.iter().enumerate() {
+        leaving[link.from].push(link.to);
+        entering[link.to].push((number, link.from));
+    }
+    let mut is_between = vec![false; links.len()];
+    for &start in nodes {
+        // Routers by their distance from the start. From the farthest on, each that leads to a node of the group
+        // passes that on to those before it.
+        let (order, distances) = hops(&leaving, start);
+        let mut leads = vec![false; routers];
+        nodes.iter().for_each(|&node| leads[node] = true);
+        for &at in order.iter().rev().filter(|&&at| at != start) {
+            if !leads[at] {
+                continue;
+            }
+            for &(number, before) in &entering[at] {
+                if distances[before].is_some_and(|distance| Some(distance + 1) == distances[at]) {
+                    is_between[number] = true;
+                    leads[before] = true;
+                }
             }
         }
     }
-    distances
+    let between = links.iter().zip(&is_between).filter(|(_, is_between)| **is_between).map(|(link, _)| link);
+    between.reduce(|most, one| if one.load > most.load { one } else { most })
+}
+
+/// The routers that can be reached from `start`, by distance; and by router its distance, `None` if it is not reached.
+fn hops(leaving: &[Vec<usize>], start: usize) -> (Vec<usize>, Vec<Option<u32>>) {
+    let mut distances = vec![None; leaving.len()];
+    distances[start] = Some(0);
+    let (mut order, mut at) = (vec![start], 0);
+    while let Some(&router) = order.get(at) {
+        at += 1;
+        let next_distance = distances[router].map(|distance| distance + 1);
+        for &next in &leaving[router] {
+            if distances[next].is_none() {
+                distances[next] = next_distance;
+                order.push(next);
+            }
+        }
+    }
+    (order, distances)
 }
 
 #[cfg(test)]

@@ -28,6 +28,8 @@ pub(crate) struct Alike<'a> {
     ranks: f64,
     /// \[bytes\] Of the calls that have ended.
     bytes: f64,
+    /// Bus bandwidth over algorithm bandwidth; `None` before a call has ended.
+    factor: Option<f64>,
     /// \[ns\] Sum of the times of their slowest ranks.
     slowest: f64,
     /// \[ns\] Sum of the times from the first begin to the end.
@@ -67,6 +69,7 @@ impl<'a> Alike<'a> {
             of_ranks: 0.0,
             ranks: 0.0,
             bytes: 0.0,
+            factor: None,
             slowest: 0.0,
             span: 0.0,
             late: BTreeMap::new(),
@@ -106,6 +109,8 @@ impl<'a> Alike<'a> {
         self.of_ranks += mean * one.ranks as f64;
         self.ranks += one.ranks as f64 * calls;
         self.bytes += one.bytes as f64 * calls;
+        let factor = one.bus_bandwidth_gb_per_s.zip(one.algorithm_bandwidth_gb_per_s).map(|(bus, own)| bus / own);
+        self.factor = self.factor.or(factor);
         self.slowest += most;
         self.span += number(one.first_begin_ns).map_or(most, |begin| end - begin);
     }
@@ -122,8 +127,7 @@ impl<'a> Alike<'a> {
 
     /// \[GB/s\] The same by the factor of the kind.
     pub(crate) fn bus_bandwidth(&self) -> Option<f64> {
-        let factor = self.first.bus_bandwidth_gb_per_s? / self.first.algorithm_bandwidth_gb_per_s?;
-        Some(self.algorithm_bandwidth()? * factor)
+        Some(self.algorithm_bandwidth()? * self.factor?)
     }
 
     /// \[ns\] Sum of the times between the begins of the first and the last rank.
@@ -218,6 +222,8 @@ mod tests {
         let late = [one("a", 0, 60, 100)];
         assert_eq!(alike(&late, true)[0].bound_by(), BoundBy::Rank(7));
         let unended = CollectiveTimes { end_ns: None, time_max_ns: None, ..one("a", 0, 0, 9) };
+        let begun = [CollectiveTimes { bus_bandwidth_gb_per_s: None, ..unended.clone() }, one("a", 0, 0, 100)];
+        assert_eq!(alike(&begun, true)[0].bus_bandwidth(), Some(10.0), "the first has not ended");
         let unended = [unended];
         assert_eq!((alike(&unended, true)[0].unended, alike(&unended, true)[0].bound_by()), (1, BoundBy::Unknown));
     }

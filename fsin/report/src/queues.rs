@@ -100,11 +100,11 @@ impl Watch for Queues {
     }
 }
 
-/// The lengths as lines of CSV: a line for each sample, a column for each port.
+/// The lengths as lines of CSV: a line for each sample, a column for each port. `time` names the column of times.
 #[must_use]
-pub fn queues_csv(queues: &Queues) -> String {
+pub fn queues_csv(queues: &Queues, time: &str) -> String {
     let (times, fullest) = queues.fullest();
-    let mut text = "cycle".to_owned();
+    let mut text = time.to_owned();
     fullest.iter().for_each(|queue| text.push_str(&format!(",node_{}_port_{}", queue.node, queue.port)));
     text.push('\n');
     for (sample, time) in times.iter().enumerate() {
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!((times.len(), times[39]), (40, 624));
         let ports: Vec<(usize, usize)> = fullest.iter().map(|queue| (queue.node, queue.port)).collect();
         assert_eq!(ports, [(1, 1), (0, 1), (2, 0)], "nothing waited at the others");
-        let csv = queues_csv(&observer());
+        let csv = queues_csv(&observer(), "cycle");
         assert_eq!(csv.lines().next(), Some("cycle,node_1_port_1,node_0_port_1,node_2_port_0"));
         assert_eq!(csv.lines().nth(3), Some("32,38,2,7"));
     }

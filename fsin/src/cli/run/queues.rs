@@ -86,7 +86,8 @@ impl Kept {
     /// When it cannot be written.
     pub(crate) fn end(self) -> Result<(), Complaint> {
         let Self { queues, file, is_csv, title, unit, packets } = self;
-        let text = if is_csv { queues_csv(&queues) } else { queues_svg(&title, &queues, unit, packets) };
+        let time = if unit.1 == 1.0 { "cycle" } else { "time_ps" };
+        let text = if is_csv { queues_csv(&queues, time) } else { queues_svg(&title, &queues, unit, packets) };
         file.write(&mut |out| out.write_all(text.as_bytes()))
     }
 }

@@ -83,7 +83,7 @@ fn queues_are_drawn_over_time() {
     let table = fs::read_to_string(folder.path().join("q.csv")).unwrap();
     // The port of the switch to the receiver is the fullest, and never fuller than the result says.
     let head: Vec<&str> = table.lines().next().unwrap().split(',').collect();
-    assert_eq!(&head[..2], ["cycle", "node_5_port_4"], "{table}");
+    assert_eq!(&head[..2], ["time_ps", "node_5_port_4"], "{table}");
     let lengths: Vec<f64> =
         table.lines().skip(1).map(|line| line.split(',').nth(1).unwrap().parse().unwrap()).collect();
     let ports = found["ports"].as_array().unwrap();

@@ -123,29 +123,29 @@ impl FromStr for Marking {
 }
 
 impl Marking {
-    /// By class: the thresholds of a port of this rate \[b/s\].
-    pub(crate) fn of(&self, rate: u64) -> [Thresholds; CLASSES] {
+    /// By class: the rule of a port of this rate \[b/s\].
+    fn rules_of(&self, rate: u64) -> [Option<&MarkRule>; CLASSES] {
         std::array::from_fn(|class| {
             let applies = |rule: &&MarkRule| {
                 rule.class.is_none_or(|of| usize::from(of) == class) && rule.rate.is_none_or(|of| of == rate)
             };
-            let rules = self.rules.iter().filter(applies);
-            let most = rules.max_by_key(|rule| (rule.class.is_some(), rule.rate.is_some()));
-            most.map_or(Thresholds::NEVER, |rule| rule.thresholds)
+            self.rules.iter().filter(applies).max_by_key(|rule| (rule.class.is_some(), rule.rate.is_some()))
         })
+    }
+
+    /// By class: the thresholds of a port of this rate \[b/s\].
+    pub(crate) fn of(&self, rate: u64) -> [Thresholds; CLASSES] {
+        self.rules_of(rate).map(|rule| rule.map_or(Thresholds::NEVER, |rule| rule.thresholds))
     }
 
     /// By class: the thresholds of a port of a rate \[b/s\]. Thresholds without a rate are for rate `whole`, and scale
     /// in proportion for other rates.
     pub(crate) fn in_proportion(&self, rate: u64, whole: u64) -> [Thresholds; CLASSES] {
-        let scaled = |bytes: u64| match bytes {
-            u64::MAX => bytes,
-            bytes => (u128::from(bytes) * u128::from(rate) / u128::from(whole)) as u64,
-        };
-        let has_own = self.rules.iter().any(|rule| rule.rate == Some(rate));
-        self.of(rate).map(|of| match has_own {
-            true => of,
-            false => Thresholds { min: scaled(of.min), max: scaled(of.max), ..of },
+        let scaled = |bytes: u64| (u128::from(bytes) * u128::from(rate) / u128::from(whole)) as u64;
+        self.rules_of(rate).map(|rule| match rule {
+            None => Thresholds::NEVER,
+            Some(MarkRule { rate: Some(_), thresholds, .. }) => *thresholds,
+            Some(MarkRule { thresholds: of, .. }) => Thresholds { min: scaled(of.min), max: scaled(of.max), ..*of },
         })
     }
 

@@ -194,8 +194,7 @@ impl Params {
     }
 }
 
-/// Checks that the buffers of all switches have room for what is set aside and, of classes without PFC, for a full
-/// frame.
+/// Checks that the buffers of all switches have room for what is set aside and, of each class, for a full frame.
 ///
 /// # Errors
 /// A buffer that is too small.
@@ -218,8 +217,21 @@ pub(crate) fn check_buffers(params: &Params, wiring: &Wiring) -> Result<(), Spec
         let remedy = phrase!["use ", ["buffer" => most], " or more, or smaller ", ["headroom"], " or ", ["reserve"]];
         return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("buffer"));
     }
-    // Every full frame of such a class would be dropped, and sent again for ever.
+    // Every full frame of a class without such a room would be dropped, and sent again for ever.
     let frame = u64::from(params.frames.of(params.frames.mtu));
+    let shared_by_pfc = buffer.reserve.saturating_add((buffer.alpha * (buffer.bytes - most) as f64) as u64);
+    let ports = wiring.ports(wiring.hosts + switch);
+    if params.switch.used & lossless != 0
+        && let Some(headroom) = headrooms[ports].iter().copied().min()
+        && frame > shared_by_pfc.max(headroom)
+    {
+        let what = phrase![
+            ["headroom" => headroom],
+            (": an empty port of node {node} takes a frame of up to {shared_by_pfc} bytes, or of its headroom, and frames of {frame} bytes are lost")
+        ];
+        let remedy = phrase!["use ", ["headroom" => frame], " or more, or a greater ", ["buffer-alpha"]];
+        return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("headroom"));
+    }
     let has_room = |shared: u64| frame <= shared && frame as f64 <= buffer.alpha * shared as f64;
     if params.switch.used & !lossless == 0 || has_room(buffer.bytes - most) {
         return Ok(());
