@@ -210,7 +210,7 @@ fn combinations_that_cannot_work_are_refused_with_a_remedy() {
         (with_pfc(&[("buffer-alpha", "0")]), "buffer-alpha"),
         (with_pfc(&[("headroom", "much")]), "headroom"),
         (with_pfc(&[("headroom", "32MB")]), "buffer"),
-        (with_pfc(&[("headroom", "1000B"), ("buffer-alpha", "0.00001")]), "headroom"),
+        (with_pfc(&[("headroom", "1000B"), ("reserve", "0"), ("buffer-alpha", "0.00001")]), "headroom"),
         (vec![ROCE, ("ecn", "step:x")], "ecn"),
         (vec![ROCE, ("ecn", "red:200kB:5kB:0.1")], "ecn"),
         (vec![ROCE, ("mark", "later"), STEP], "mark"),
