@@ -185,8 +185,7 @@ impl Described {
         };
         for host in (0..network.endpoints()).map(NodeId::at) {
             if let Some(nic) = network.fabric().nic(host) {
-                let ports = (0..network.fabric().ports()).map(|port| Port(port as u8));
-                let to_switches = ports.filter_map(|port| network.neighbour(nic, port));
+                let to_switches = network.ports_of(nic).filter_map(|port| network.neighbour(nic, port));
                 let links = to_switches.filter(|there| there.index() >= network.endpoints()).count();
                 new.several.push((topology::node_name(topology, host), links));
             }
@@ -203,7 +202,7 @@ impl Described {
         // The link between a host and its interface is not a link of the file.
         let is_own = |host: NodeId, there: NodeId| network.fabric().nic(host) == Some(there);
         for node in (0..network.nodes()).map(NodeId::at) {
-            for port in (0..network.fabric().ports()).map(|port| Port(port as u8)) {
+            for port in network.ports_of(node) {
                 if network.neighbour(node, port).is_some_and(|there| !is_own(node, there) && !is_own(there, node)) {
                     let LinkAttributes { rate, delay, queue } = network.link(node, port);
                     *new.rates.entry(rate).or_default() += 1;

@@ -10,7 +10,7 @@
 use trgen::NodeId;
 
 use super::{Fabric, Switched};
-use crate::topology::{Port, Topology};
+use crate::topology::Topology;
 
 /// Which switches are network interfaces. Switches are numbered from 0 here.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -135,8 +135,8 @@ impl Fabric {
     pub(super) fn update_nics(&mut self) {
         let homes = (0..self.endpoints).map(|node| self.home(NodeId::at(node)).0.index() - self.endpoints);
         let near = |switch: usize| {
-            let there = |port| self.neighbour(NodeId::at(switch + self.endpoints), Port(port as u8));
-            let near = (0..self.ports).filter_map(there);
+            let node = NodeId::at(switch + self.endpoints);
+            let near = self.ports_of(node).filter_map(|port| self.neighbour(node, port));
             near.filter_map(|node| node.index().checked_sub(self.endpoints)).collect()
         };
         self.nics = self.nics.among(homes, near);

@@ -43,7 +43,7 @@ fn distances(net: &Switched) -> BTreeMap<u32, usize> {
         let mut reached = VecDeque::from([from]);
         while let Some(here) = reached.pop_front() {
             for port in 0..net.fabric().ports() {
-                let Some(next) = net.neighbour(NodeId::at(here), crate::topology::Port(port as u8)) else { continue };
+                let Some(next) = net.neighbour(NodeId::at(here), crate::topology::Port::at(port)) else { continue };
                 if distances[next.index()] == u32::MAX {
                     distances[next.index()] = distances[here] + 1;
                     reached.push_back(next.index());
