@@ -343,10 +343,12 @@ impl Name {
         self.0
     }
 
-    /// The row of this name that serves a topology, by its specification.
+    /// The row of this name, or with this other name, that serves a topology, by its specification.
     #[must_use]
     pub fn row(self, spec: &str) -> Option<&'static Row> {
-        ROUTINGS.rows().iter().copied().find(|row| row.component.name == self.0 && row.serves.includes(spec))
+        let serving = || ROUTINGS.rows().iter().copied().filter(|row| row.serves.includes(spec));
+        let named = serving().find(|row| row.component.name == self.0);
+        named.or_else(|| serving().find(|row| row.aliases.contains(&self.0)))
     }
 }
 

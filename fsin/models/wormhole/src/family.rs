@@ -224,7 +224,7 @@ impl Spec {
         }
         let ports = 0..self.topology.shape().ports();
         let links = (0..self.topology.nodes()).flat_map(|node| ports.clone().map(move |port| (node, port)));
-        let rooms = links.filter_map(|(node, port)| self.link_room(NodeId::at(node), Port(port as u8)));
+        let rooms = links.filter_map(|(node, port)| self.link_room(NodeId::at(node), Port::at(port)));
         filled * rooms.map(|room| room.cycles.saturating_sub(buffer)).max().unwrap_or(0)
     }
 }
