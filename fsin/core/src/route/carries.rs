@@ -89,10 +89,7 @@ pub fn named(
 ) -> Result<Carries, SpecError> {
     let (spec, name) = (topology.spec(), name.name());
     let refused = |what, remedy| Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"));
-    // In a network without a routing of this name, it may be another name of one that serves it: `adaptive` on a graph.
-    let named = serving(routings, &spec).find(|carries| carries.row.component.name == name);
-    let found = named.or_else(|| serving(routings, &spec).find(|carries| carries.row.aliases.contains(&name)));
-    let Some(&carries) = found else {
+    let Some(&carries) = serving(routings, &spec).find(|carries| carries.row.component.name == name) else {
         let names: Vec<&str> = serving(routings, &spec).map(|carries| carries.row.component.name).collect();
         let remedy = match &*names {
             [] => phrase!["this model has no routing for it: use another ", ["topology"]],

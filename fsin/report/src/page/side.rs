@@ -37,6 +37,9 @@ struct Side {
     bound: Option<(f64, String)>,
 }
 
+/// A value of the compared setting, and the results with it.
+type ResultsOf<'a> = (String, Vec<&'a RunResult>);
+
 /// What is found of several sides.
 #[derive(Clone, PartialEq, Debug)]
 struct Finding {
@@ -129,7 +132,7 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> Markup {
     };
     let seed = plan.axis("seed");
     // By experiment: the results of each value, in the order of the plan.
-    let mut groups: Vec<(String, Vec<(String, Vec<&RunResult>)>)> = Vec::new();
+    let mut groups: Vec<(String, Vec<ResultsOf<'_>>)> = Vec::new();
     for row in &collected.rows {
         let values = &plan.points[row.index].values;
         let others = values.iter().enumerate().filter(|&(at, _)| at != axis && Some(at) != seed);
