@@ -12,7 +12,7 @@ use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
 
 use crate::route::Links;
-use crate::topology::{Port, Topology};
+use crate::topology::{Outputs, Port, Topology};
 use crate::view::Occupancy;
 
 /// Maximum number of hosts: pairs of hosts are keys of tables.
@@ -28,7 +28,7 @@ pub struct Link {
     /// The device at the other end.
     pub device: u32,
     /// Number of the port at its device, as users know it.
-    pub number: u16,
+    pub number: u32,
     /// True if the other end is a switch.
     pub is_to_switch: bool,
     /// True if the link is one of the topology's.
@@ -42,8 +42,10 @@ pub struct Wiring {
     pub hosts: usize,
     /// Number of switches.
     pub switches: usize,
-    /// Number of ports of each node of the topology.
+    /// Number of ports of each node of the topology, or the greatest.
     pub node_ports: usize,
+    /// The ports of all nodes of the topology in one row.
+    outputs: Outputs,
     /// Number of nodes of the topology.
     node_count: usize,
     /// True for a network of switches.
@@ -69,8 +71,9 @@ impl Wiring {
         }
         let node_ports = topology.shape().ports();
         let (starts, links) = (vec![0], Vec::new());
-        let mut new = Self { hosts, switches, node_ports, node_count: nodes, is_switched, starts, links };
-        let ends = Ends::new(topology)?;
+        let outputs = topology.outputs();
+        let ends = Ends::new(topology, outputs.clone())?;
+        let mut new = Self { hosts, switches, node_ports, outputs, node_count: nodes, is_switched, starts, links };
         for device in 0..hosts + switches {
             let is_host = device < hosts;
             if is_switched || !is_host {
@@ -90,7 +93,7 @@ impl Wiring {
     /// Adds a port of device `owner`. `number` is its number there.
     fn add(&mut self, owner: usize, number: usize, is_visible: bool) {
         let (peer, device, is_to_switch) = (u32::MAX, u32::MAX, false);
-        self.links.push(Link { peer, owner: owner as u32, device, number: number as u16, is_to_switch, is_visible });
+        self.links.push(Link { peer, owner: owner as u32, device, number: number as u32, is_to_switch, is_visible });
     }
 
     /// Sets the other end of every port.
@@ -100,14 +103,14 @@ impl Wiring {
             let device = owner as usize;
             let (there, at) = match is_visible {
                 true => {
-                    let (there, back) = ends.other_end(self.node(device).index(), number.into());
+                    let (there, back) = ends.other_end(self.node(device).index(), number as usize);
                     (if self.is_switched { there } else { self.hosts + there }, back)
                 }
                 // A host of a direct network and its switch.
                 false if device < self.hosts => (self.hosts + device, self.node_ports),
                 false => (device - self.hosts, 0),
             };
-            let peer = self.ports(there).find(|&port| usize::from(self.links[port].number) == at);
+            let peer = self.numbered(there, at);
             // Each port was added with its other end.
             let peer = peer.unwrap_or(port);
             let link = &mut self.links[port];
@@ -121,6 +124,13 @@ impl Wiring {
         &self.links
     }
 
+    /// The port with a number at its device. The ports of a device are in the order of their numbers.
+    fn numbered(&self, device: usize, number: usize) -> Option<usize> {
+        let ports = self.ports(device);
+        let at = self.links[ports.clone()].partition_point(|link| (link.number as usize) < number);
+        ports.clone().nth(at).filter(|&port| self.links[port].number as usize == number)
+    }
+
     /// The ports of a device.
     #[must_use]
     #[inline]
@@ -132,8 +142,21 @@ impl Wiring {
     #[must_use]
     pub fn port_of(&self, node: NodeId, port: Port) -> Option<usize> {
         let device = node.index() + if self.is_switched { 0 } else { self.hosts };
-        let is_it = |&at: &usize| self.links[at].is_visible && usize::from(self.links[at].number) == port.index();
-        self.ports(device).find(is_it)
+        self.numbered(device, port.index()).filter(|&port| self.links[port].is_visible)
+    }
+
+    /// The place of the link that leaves a router through a port of the topology, among those of all routers.
+    #[must_use]
+    #[inline]
+    pub fn output_of(&self, router: usize, port: usize) -> usize {
+        let first = if self.is_switched { self.hosts } else { 0 };
+        self.outputs.at(router + first, port) - self.outputs.first(first)
+    }
+
+    /// Number of ports of all routers.
+    #[must_use]
+    pub fn router_outputs(&self) -> usize {
+        self.outputs.count() - self.outputs.first(if self.is_switched { self.hosts } else { 0 })
     }
 
     /// True if a device is a host.
@@ -182,14 +205,14 @@ impl Wiring {
 
     /// Writes the lengths of queues, by port, and the packets that links have carried.
     pub fn show(&self, waiting: impl Fn(usize) -> u32, crossed: &[u64], into: &mut Occupancy) {
-        into.reset(self.node_count, self.node_ports);
+        into.reset_outputs(self.node_count, &self.outputs);
         if !crossed.is_empty() {
-            into.crossed.resize(self.node_count * self.node_ports, 0);
+            into.crossed.resize(self.outputs.count(), 0);
         }
         for (port, link) in self.links.iter().enumerate() {
             let node = self.node(link.owner as usize).index();
             if link.is_visible {
-                let at = node * self.node_ports + usize::from(link.number);
+                let at = self.outputs.at(node, link.number as usize);
                 into.transit[at] += waiting(port);
                 if let Some(&packets) = crossed.get(port) {
                     into.crossed[at] = packets;
@@ -203,37 +226,37 @@ impl Wiring {
 
 /// By port of the topology: the node at the other end, and the port there that leads back.
 struct Ends {
-    /// Number of ports of each node.
-    ports: usize,
-    /// By node and port: the node at the other end, and the port there that leads back.
-    ends: Vec<Option<(u32, u8)>>,
+    /// The ports of all nodes in one row.
+    outputs: Outputs,
+    /// By output: the node at the other end, and the port there that leads back.
+    ends: Vec<Option<(u32, u32)>>,
 }
 
 impl Ends {
-    fn new(topology: &dyn Topology) -> Result<Self, SpecError> {
-        let (nodes, ports) = (topology.nodes(), topology.shape().ports());
-        let mut ends = vec![None; nodes * ports];
-        for (node, port) in (0..nodes).flat_map(|node| (0..ports).map(move |port| (node, Port(port as u8)))) {
-            let Some(there) = topology.neighbour(NodeId::at(node), port) else { continue };
-            let back = way_back(topology, NodeId::at(node), port, there).ok_or_else(|| {
+    fn new(topology: &dyn Topology, outputs: Outputs) -> Result<Self, SpecError> {
+        let mut ends = vec![None; outputs.count()];
+        for (node, port) in outputs.all() {
+            let Some(there) = topology.neighbour(node, port) else { continue };
+            let back = way_back(topology, node, port, there).ok_or_else(|| {
                 let what = format!("a link of {} leads from node {node} to {there} only one way", topology.spec());
                 let remedy = "use links that lead both ways: they are full duplex in this model";
                 SpecError::new(ErrorKind::Unsupported, what, remedy).of("topology")
             })?;
-            ends[node * ports + port.index()] = Some((there.0, back.0));
+            ends[outputs.at(node.index(), port.index())] = Some((there.0, back.0));
         }
-        Ok(Self { ports, ends })
+        Ok(Self { outputs, ends })
     }
 
     /// The linked ports of a node, each with its other end.
-    fn of_node(&self, node: usize) -> impl Iterator<Item = (usize, (u32, u8))> + '_ {
-        let ends = self.ends[node * self.ports..][..self.ports].iter().enumerate();
+    fn of_node(&self, node: usize) -> impl Iterator<Item = (usize, (u32, u32))> + '_ {
+        let ends = self.ends[self.outputs.of(node)].iter().enumerate();
         ends.filter_map(|(port, end)| Some((port, (*end)?)))
     }
 
     /// The other end of a linked port: node, and the port there that leads back.
     fn other_end(&self, node: usize, port: usize) -> (usize, usize) {
-        self.ends[node * self.ports + port].map_or((node, port), |(there, back)| (there as usize, back.into()))
+        let end = self.ends[self.outputs.at(node, port)];
+        end.map_or((node, port), |(there, back)| (there as usize, back as usize))
     }
 }
 
@@ -244,9 +267,7 @@ fn way_back(topology: &dyn Topology, node: NodeId, port: Port, there: NodeId) ->
         return network.fabric().back(node, port);
     }
     let leading = |from: NodeId, to: NodeId| {
-        (0..topology.shape().ports())
-            .map(|port| Port(port as u8))
-            .filter(move |&port| topology.neighbour(from, port) == Some(to))
+        topology.ports_of(from).filter(move |&port| topology.neighbour(from, port) == Some(to))
     };
     let rank = leading(node, there).take_while(|&before| before != port).count();
     leading(there, node).nth(rank)
@@ -288,7 +309,7 @@ mod tests {
                 assert_eq!(wiring.links[port].owner as usize, wiring.hosts + switch, "{spec}");
             }
             let ports = (0..topology.nodes()).flat_map(|node| (0..wiring.node_ports).map(move |port| (node, port)));
-            let linked = ports.filter(|&(node, port)| topology.neighbour(NodeId::at(node), Port(port as u8)).is_some());
+            let linked = ports.filter(|&(node, port)| topology.neighbour(NodeId::at(node), Port::at(port)).is_some());
             assert_eq!(linked.count(), visible, "{spec}");
         }
     }

@@ -397,16 +397,16 @@ fn fullest_link(experiment: &Experiment, crossings: &[u64], flows: &[Flow]) -> O
         }
     };
     let phits = flows.iter().filter(|flow| flow.from != flow.to).map(of_pair).reduce(f64::min)?;
-    let ports = topology.shape().ports();
-    let packets = |node: usize, port: usize| crossings.get(node * ports + port).copied().unwrap_or(0);
+    let outputs = topology.outputs();
+    let packets = |node: usize, port: Port| crossings.get(outputs.at(node, port.index())).copied().unwrap_or(0);
     let ends = if topology.switched().is_some() { topology.endpoints() } else { 0 };
     let capacities = capacities(&*experiment.network, &**topology);
     let mut most: Option<(f64, usize, usize, u64)> = None;
     // Links between switches, or between nodes of a direct network, that carry something.
     let (mut carried, mut links) = (0, 0u64);
     for node in 0..topology.nodes() {
-        let present =
-            (0..ports).filter_map(|port| Some((port, topology.neighbour(NodeId::at(node), Port(port as u8))?)));
+        let present = topology.ports_of(NodeId::at(node));
+        let present = present.filter_map(|port| Some((port, topology.neighbour(NodeId::at(node), port)?)));
         for ((port, there), parts) in present.zip(capacities.of_node(node)) {
             let count = packets(node, port);
             if node >= ends && there.index() >= ends {

@@ -14,7 +14,7 @@ use trgen::trace::timeline::CollectiveRecord;
 
 use super::resolve::Experiment;
 use fsin_core::family::capacities;
-use fsin_core::topology::{Capacities, Port, Topology, node_name};
+use fsin_core::topology::{Capacities, Topology, node_name};
 
 /// Maximum number of steps of the search for links between nodes, for each group: a node times a link. Larger groups
 /// have no such link.
@@ -95,13 +95,13 @@ fn rates(experiment: &Experiment, capacities: &Capacities) -> Option<Vec<f64>> {
 /// The links that carried packets.
 fn carrying(experiment: &Experiment, capacities: &Capacities, crossings: &[u64], cycles: u64) -> Vec<Link> {
     let Some(topology) = experiment.topology() else { return Vec::new() };
-    let ports = topology.shape().ports();
+    let outputs = topology.outputs();
     let mut links = Vec::new();
     for from in 0..topology.nodes() {
-        let present =
-            (0..ports).filter_map(|port| Some((port, topology.neighbour(NodeId::at(from), Port(port as u8))?.index())));
+        let ports = topology.ports_of(NodeId::at(from));
+        let present = ports.filter_map(|port| Some((port, topology.neighbour(NodeId::at(from), port)?.index())));
         for ((port, to), parts) in present.zip(capacities.of_node(from)) {
-            let packets = crossings.get(from * ports + port).copied().unwrap_or(0);
+            let packets = crossings.get(outputs.at(from, port.index())).copied().unwrap_or(0);
             if packets > 0 && parts > 0.0 {
                 let load = packets as f64 * experiment.load_of_a_packet() / (cycles as f64 * parts);
                 links.push(Link { from, to, load });

@@ -357,12 +357,13 @@ fn greatest_scale(experiment: &Experiment) -> Option<Phrase> {
 /// \[packets\] By router and port: packets carried, of the counts of an [`Outcome`]; `None` where there is no link.
 #[must_use]
 pub fn link_packets(topology: &dyn Topology, crossings: &[u64]) -> Vec<Vec<Option<u64>>> {
-    let ports = topology.shape().ports();
+    let outputs = topology.outputs();
     // A run that ended before the measurement has no counts.
-    let crossed = |node: usize, port: usize| crossings.get(node * ports + port).copied().unwrap_or(0);
-    let link =
-        |node: usize, port: usize| topology.neighbour(NodeId::at(node), Port(port as u8)).map(|_| crossed(node, port));
-    (0..topology.nodes()).map(|node| (0..ports).map(|port| link(node, port)).collect()).collect()
+    let crossed =
+        |node: NodeId, port: Port| crossings.get(outputs.at(node.index(), port.index())).copied().unwrap_or(0);
+    let link = |node: NodeId, port: Port| topology.neighbour(node, port).map(|_| crossed(node, port));
+    let nodes = (0..topology.nodes()).map(NodeId::at);
+    nodes.map(|node| topology.ports_of(node).map(|port| link(node, port)).collect()).collect()
 }
 
 /// \[bytes x hops\] Sum over the messages that an application sends.

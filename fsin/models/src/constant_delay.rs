@@ -39,7 +39,7 @@ use trgen::recurrence::State;
 use trgen::{Cycle, Delivery, Geometry, Message};
 
 /// Attributes of links that a model without links uses.
-pub(crate) const WITHOUT_LINKS: Uses = Uses { model: "a network without links", attributes: &[] };
+pub(crate) const WITHOUT_LINKS: Uses = Uses { model: "a network without links", attributes: &[], any_ports: true };
 
 /// Called for every message that enters.
 pub type Observer<'a> = &'a mut (dyn FnMut(Cycle, &Message) + Send);

@@ -6,6 +6,7 @@
 //! Queues are sampled, at most 512 times in a run: a peak between two samples is not seen. The greatest length of each
 //! queue is a figure of the result.
 
+use fsin_core::topology::Outputs;
 use fsin_core::view::Occupancy;
 use fsin_core::watch::{Glimpse, Watch};
 
@@ -23,8 +24,8 @@ const SHOWN: usize = 6;
 /// The observer.
 #[derive(Clone, Debug)]
 pub struct Queues {
-    /// Number of ports of each node.
-    ports: usize,
+    /// The ports of all nodes in one row.
+    outputs: Outputs,
     /// \[cycles\] Time between two samples.
     length: u64,
     /// \[cycles\] The time of each sample, and \[packets\] the length of each queue, by node and port.
@@ -44,10 +45,10 @@ pub struct PortQueue {
 }
 
 impl Queues {
-    /// An observer of a network with so many ports at each node.
+    /// An observer of a network with these ports.
     #[must_use]
-    pub fn new(ports: usize) -> Self {
-        Self { ports: ports.max(1), length: FIRST, samples: Vec::new(), occupancy: Occupancy::default() }
+    pub fn new(outputs: Outputs) -> Self {
+        Self { outputs, length: FIRST, samples: Vec::new(), occupancy: Occupancy::default() }
     }
 
     /// Keeps a sample.
@@ -74,10 +75,10 @@ impl Queues {
         let mut ranked: Vec<(u32, u64, usize)> =
             (0..count).map(|index| (most(index), sum(index), index)).filter(|&(most, ..)| most > 0).collect();
         ranked.sort_by_key(|&(most, sum, index)| (std::cmp::Reverse((most, sum)), index));
-        let queue = |&(_, _, index): &(u32, u64, usize)| PortQueue {
-            node: index / self.ports,
-            port: index % self.ports,
-            lengths: self.samples.iter().map(|(_, lengths)| at(lengths, index)).collect(),
+        let queue = |&(_, _, index): &(u32, u64, usize)| {
+            let (node, port) = self.outputs.end(index);
+            let lengths = self.samples.iter().map(|(_, lengths)| at(lengths, index)).collect();
+            PortQueue { node: node.index(), port: port.index(), lengths }
         };
         let times = self.samples.iter().map(|&(time, _)| time).collect();
         (times, ranked.iter().take(SHOWN).map(queue).collect())
@@ -190,7 +191,7 @@ mod tests {
     use super::*;
 
     fn observer() -> Queues {
-        let mut queues = Queues::new(2);
+        let mut queues = Queues::new(Outputs::alike(16, 2));
         for number in 0..40u32 {
             queues.keep(u64::from(number) * 16, vec![0, number, 0, 40 - number, 7, 0]);
         }
@@ -210,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_long_run_has_fewer_samples_in_longer_intervals() {
-        let mut queues = Queues::new(1);
+        let mut queues = Queues::new(Outputs::alike(16, 1));
         (0..=MOST as u64).for_each(|number| queues.keep(number * FIRST, vec![number as u32]));
         assert_eq!((queues.length, queues.samples.len()), (2 * FIRST, MOST / 2 + 1));
         assert!(queues.samples.windows(2).all(|pair| pair[1].0 - pair[0].0 == 2 * FIRST));
@@ -225,7 +226,7 @@ mod tests {
             "{svg}"
         );
         assert_eq!(crate::illegible(&svg).unwrap(), []);
-        assert!(queues_svg("none", &Queues::new(1), ("cycles", 1.0), "packets").contains("</svg>"));
+        assert!(queues_svg("none", &Queues::new(Outputs::alike(16, 1)), ("cycles", 1.0), "packets").contains("</svg>"));
         assert_eq!([1, 5, 13, 41, 1_000_000_000].map(round_up), [4, 8, 20, 80, 1_200_000_000]);
     }
 }

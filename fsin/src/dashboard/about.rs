@@ -15,9 +15,11 @@ pub fn about(network: &dyn NetworkSpec, load_unit: &str, title: String) -> About
     let room = network.room();
     let (nodes, shape) = (topology.nodes(), topology.shape());
     let ports = shape.ports();
-    let link =
-        |index: usize| topology.neighbour(NodeId::at(index / ports), Port((index % ports) as u8)).map(|node| node.0);
-    let links = if nodes * ports <= MAX_LINKS { (0..nodes * ports).map(link).collect() } else { Vec::new() };
+    let link = |index: usize| topology.neighbour(NodeId::at(index / ports), Port::at(index % ports)).map(|node| node.0);
+    // A switch of very many ports is not drawn port by port.
+    let is_alike = topology.outputs().are_alike();
+    let links =
+        if nodes * ports <= MAX_LINKS && is_alike { (0..nodes * ports).map(link).collect() } else { Vec::new() };
     let sizes = topology.geometry().sizes();
     About {
         title,
@@ -31,7 +33,7 @@ pub fn about(network: &dyn NetworkSpec, load_unit: &str, title: String) -> About
             None if sizes.len() > 1 => Layout::Grid { sizes: sizes.to_vec() },
             None => Layout::List,
         },
-        ports: (0..ports).map(|port| port_name(topology, port)).collect(),
+        ports: (0..if is_alike { ports } else { 0 }).map(|port| port_name(topology, port)).collect(),
         links,
         transit_phits: room.map_or(0, |room| room.transit_phits),
         injection_phits: room.map_or(0, |room| room.injection_phits),

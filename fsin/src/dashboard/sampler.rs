@@ -55,7 +55,12 @@ impl Sampler {
         if let Some(view) = network.view {
             view.occupancy(&mut self.occupancy);
         }
-        let Occupancy { transit, injection, waiting, crossed } = self.occupancy.clone();
+        let Occupancy { mut transit, injection, waiting, mut crossed, is_ragged } = self.occupancy.clone();
+        if is_ragged {
+            // Viewers have rows of the same length.
+            transit.clear();
+            crossed.clear();
+        }
         Snapshot {
             cycle,
             end: progress.end.map(|end| end.0),

@@ -104,7 +104,7 @@ fn wrong_clusters_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     for (words, what, remedy) in [
         ("nodes=2", "lacks gpus=", "write it as in"),
-        ("nodes=2,gpus=0", "gpus = 0", "use 1 to 128"),
+        ("nodes=2,gpus=0", "gpus = 0", "use 1 to 4096"),
         ("nodes=2,gpus=4,rails=3", "do not share 3 rails evenly", "divides"),
         ("nodes=2,gpus=4,rail=4", "`rail` in", "did you mean `rails`"),
         ("nodes=2,gpus=4,gpus=4", "`gpus` stands twice", "give it once"),

@@ -451,3 +451,36 @@ fn balanced_routes_are_near_the_best() {
         assert!(made["link_load_max"].as_f64().unwrap() < 3.0 * made["link_load_mean"].as_f64().unwrap(), "{made}");
     }
 }
+
+/// On a graph the shortest paths are those among which models choose at each hop: `adaptive` means them, and figures say
+/// the routing's own name. Where a route is one, nothing is adaptive.
+#[test]
+fn adaptive_on_a_graph_means_its_shortest_paths() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("g.txt"), "a b\nb c\nc d\nd a\na c\n").unwrap();
+    let digest = |network: &str, topology: &str, routing: &str| {
+        let line = format!(
+            "run --network {network} --topology {topology} --routing {routing} --load 0.2 --cycles 3000 --format json"
+        );
+        let output = run(folder.path(), &line);
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (found["digest"].clone(), found["experiment"]["routing"].clone())
+    };
+    let dragonfly = "dragonfly:a=4,h=2,p=2";
+    for (network, topology, own) in [
+        ("vct", "graph:g.txt", "graph:shortest"),
+        ("wormhole:vcs=4", "graph:g.txt", "shortest"),
+        ("flow", "graph:g.txt", "shortest"),
+        ("vct", dragonfly, "dragonfly:ugal"),
+        ("wormhole:vcs=4", dragonfly, "ugal"),
+        ("flow", dragonfly, "ugal"),
+    ] {
+        let (found, settled) = digest(network, topology, "adaptive");
+        assert_eq!(found, digest(network, topology, own).0, "{network} {topology}");
+        assert_eq!(settled, own, "{network} {topology}");
+    }
+    let output = run(folder.path(), "run --network myrinet --topology graph:g.txt --routing adaptive --load 0.1");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("is not for graph:g.txt"));
+}

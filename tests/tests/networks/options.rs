@@ -271,7 +271,7 @@ fn deterministic_routing_loses_the_pairs_whose_routes_are_cut() {
                 }
                 at = whole.neighbour(at, port).expect("a torus has no border");
                 let Port(port) = port;
-                rest[usize::from(port / 2)] -= if port % 2 == 0 { 1 } else { -1 };
+                rest[port as usize / 2] -= if port % 2 == 0 { 1 } else { -1 };
             }
         }
         let lost = Reachability::new(&setup.params, &*shape).expect("links are dead").lost(&*shape, usize::MAX);

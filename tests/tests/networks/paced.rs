@@ -77,7 +77,7 @@ fn alone(network: &mut dyn Network, ends: [u32; 2]) -> u64 {
 
 /// The links of the only shortest route, by pace and delay; `None` if there are several.
 fn route(topology: &Switched, [from, to]: [u32; 2]) -> Option<Vec<(Pace, u32)>> {
-    let ports = || (0..topology.fabric().ports()).map(|port| Port(port as u8));
+    let ports = || (0..topology.fabric().ports()).map(Port::at);
     let mut ways = vec![(NodeId(from), Vec::new())];
     loop {
         match &*ways.iter().filter(|(node, _)| *node == NodeId(to)).collect::<Vec<_>>() {

@@ -32,7 +32,7 @@ struct Network {
 
 impl Network {
     fn of(topology: &dyn Topology) -> Self {
-        let ports = || (0..topology.shape().ports()).map(|port| Port(port as u8));
+        let ports = || (0..topology.shape().ports()).map(Port::at);
         let of = |node| ports().filter_map(|port| Some(topology.neighbour(NodeId::at(node), port)?.0)).collect();
         Self { endpoints: topology.endpoints(), neighbours: (0..topology.nodes()).map(of).collect() }
     }

@@ -105,7 +105,7 @@ fn ours(net: &Switched) -> Ways {
         let mut reached = VecDeque::from([from]);
         while let Some(here) = reached.pop_front() {
             let (links, latency, least) = found[here].expect("it has been reached");
-            for port in (0..net.fabric().ports()).map(|port| Port(port as u8)) {
+            for port in (0..net.fabric().ports()).map(Port::at) {
                 let Some(next) = net.neighbour(NodeId::at(here), port).map(NodeId::index) else { continue };
                 if found[next].is_some() {
                     continue;

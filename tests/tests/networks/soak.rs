@@ -51,7 +51,7 @@ fn distances(topology: &dyn Topology) -> Vec<Vec<u64>> {
         while next < reached.len() {
             let here = reached[next];
             next += 1;
-            for there in (0..ports).filter_map(|port| topology.neighbour(NodeId::at(here), Port(port as u8))) {
+            for there in (0..ports).filter_map(|port| topology.neighbour(NodeId::at(here), Port::at(port))) {
                 if distances[there.index()] == u64::MAX {
                     distances[there.index()] = distances[here] + 1;
                     reached.push(there.index());

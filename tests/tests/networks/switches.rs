@@ -38,7 +38,7 @@ fn network(topology: &dyn Topology) -> &Switched {
 }
 
 fn ports(topology: &dyn Topology) -> impl Iterator<Item = Port> + use<> {
-    (0..topology.shape().ports()).map(|port| Port(port as u8))
+    (0..topology.shape().ports()).map(Port::at)
 }
 
 /// \[hops\] Distances from `start` to every node, by breadth-first search over links.

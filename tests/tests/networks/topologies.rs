@@ -27,7 +27,7 @@ fn distances(topology: &dyn Topology, start: usize) -> Vec<u32> {
         let here = reached[next];
         next += 1;
         for port in 0..topology.shape().ports() {
-            if let Some(there) = topology.neighbour(NodeId::at(here), Port(port as u8))
+            if let Some(there) = topology.neighbour(NodeId::at(here), Port::at(port))
                 && distances[there.index()] == u32::MAX
             {
                 distances[there.index()] = distances[here] + 1;
@@ -80,7 +80,7 @@ proptest! {
                     prop_assert_eq!(end, Some(NodeId::at(to)), "{} from {}", spec, from);
                 }
             }
-            for port in (0..shape.ports()).map(|port| Port(port as u8)) {
+            for port in (0..shape.ports()).map(Port::at) {
                 let (dimension, positive) = shape.direction(port);
                 let Some(there) = topology.neighbour(NodeId::at(from), port) else { continue };
                 let back = |positive| topology.neighbour(there, shape.port(dimension, positive));
@@ -264,7 +264,7 @@ fn routes_are_shortest_up_to_a_thousand_nodes() {
                 }
             }
         }
-        let ports = || (0..shape.ports()).map(|port| Port(port as u8));
+        let ports = || (0..shape.ports()).map(Port::at);
         for (node, port) in (0..nodes).flat_map(|node| ports().map(move |port| (NodeId::at(node), port))) {
             if let Some(there) = topology.neighbour(node, port).filter(|_| ways == 2) {
                 assert!(ports().any(|back| topology.neighbour(there, back) == Some(node)), "{spec}");

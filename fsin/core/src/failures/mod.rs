@@ -241,13 +241,12 @@ impl LostPairs {
 #[must_use]
 pub fn parts(topology: &dyn Topology, dead: &HashSet<(NodeId, Port)>) -> Vec<u32> {
     let mut parts = vec![u32::MAX; topology.nodes()];
-    let ports = topology.shape().ports() as u8;
     for start in 0..topology.nodes() {
         let mut reached = vec![NodeId::at(start)];
         while let Some(node) = reached.pop() {
             if parts[node.index()] == u32::MAX {
                 parts[node.index()] = start as u32;
-                let alive = (0..ports).map(Port).filter(|&port| !dead.contains(&(node, port)));
+                let alive = topology.ports_of(node).filter(|&port| !dead.contains(&(node, port)));
                 let there = alive.filter_map(|port| topology.neighbour(node, port));
                 reached.extend(there.filter(|there| parts[there.index()] == u32::MAX));
             }

@@ -151,7 +151,7 @@ fn a_topology_lacks_what_is_dead() {
         let less = found.at_first(&whole);
         assert_eq!(less.faults(), found.start.len(), "{spec}");
         for node in (0..whole.nodes()).map(NodeId::at) {
-            for port in (0..whole.shape().ports()).map(|port| Port(port as u8)) {
+            for port in (0..whole.shape().ports()).map(Port::at) {
                 let is_dead = dead_ports(&found.start).contains(&(node, port));
                 let expected = whole.neighbour(node, port).filter(|_| !is_dead);
                 assert_eq!(less.neighbour(node, port), expected, "{spec} {node}");

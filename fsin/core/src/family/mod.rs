@@ -198,10 +198,9 @@ const MOST_ROOMS: usize = 1 << 20;
 /// what determines that room.
 #[must_use]
 pub fn narrow_links(spec: &dyn NetworkSpec, topology: &dyn Topology, setting: &'static str) -> Option<Phrase> {
-    let ports = topology.shape().ports();
-    let links = (0..topology.nodes().min(MOST_ROOMS / ports.max(1) + 1))
+    let links = (0..topology.nodes().min(MOST_ROOMS / topology.shape().ports().max(1) + 1))
         .map(NodeId::at)
-        .flat_map(|node| (0..ports).map(move |port| (node, Port(port as u8))));
+        .flat_map(|node| topology.ports_of(node).map(move |port| (node, port)));
     let rate = |node, port| topology.switched().map_or(1.0, |network| network.pace(node, port).rate());
     let narrow = links.filter_map(|(node, port)| {
         let (room, rate) = (spec.link_room(node, port)?, rate(node, port));

@@ -56,7 +56,7 @@ pub struct Balanced {
 /// A hop of a path.
 #[derive(Clone, Copy, Default, Debug)]
 struct Step {
-    port: u8,
+    port: u32,
     vc: u8,
 }
 
@@ -111,7 +111,7 @@ impl Ranks {
         for router in 0..routers.routers() {
             let coordinates = geometry.coordinates(trgen::NodeId::at(router));
             for port in 0..routers.ports() {
-                let (dimension, is_positive) = shape.direction(Port(port as u8));
+                let (dimension, is_positive) = shape.direction(Port::at(port));
                 let place = order.iter().position(|&one| one == dimension).unwrap_or(0) as u64;
                 // In a network that is no grid, the number of the node stands for the coordinate.
                 let at = match sizes.len() == shape.dimensions {
@@ -219,7 +219,7 @@ impl Search<'_> {
                     let tie = (mix2(key, output as u64) >> 44) as f64 * 1e-9;
                     let cost = cost + self.costs[output] * (1.0 + tie);
                     let (router, rank, before) = (next as u32, Some(rank), before as u32);
-                    let step = Step { port: port as u8, vc };
+                    let step = Step { port: port as u32, vc };
                     self.keep(begin, Partial { router, rank, cost, before, step });
                 }
             }
@@ -372,10 +372,10 @@ fn balanced(
             if round > 0 {
                 let mut here = from;
                 for at in first..first + count {
-                    let output = here * routers.ports() + usize::from(now.steps[at].port);
+                    let output = here * routers.ports() + now.steps[at].port as usize;
                     now.loads[output] -= 1;
                     search.costs[output] = cost(now.loads[output]);
-                    here = routers.next(here, now.steps[at].port.into())?;
+                    here = routers.next(here, now.steps[at].port as usize)?;
                 }
             }
             if !search.find((from, to), mix2(seed ^ round as u64, pair as u64), &mut path) {
@@ -384,10 +384,10 @@ fn balanced(
             let mut here = from;
             for (at, &step) in (first..).zip(path.iter().rev()) {
                 now.steps[at] = step;
-                let output = here * routers.ports() + usize::from(step.port);
+                let output = here * routers.ports() + step.port as usize;
                 now.loads[output] += 1;
                 search.costs[output] = cost(now.loads[output]);
-                here = routers.next(here, step.port.into())?;
+                here = routers.next(here, step.port as usize)?;
             }
         }
         let busiest = now.loads.iter().copied().max().unwrap_or(0);

@@ -30,7 +30,7 @@ pub static ROW: Row = Row {
 pub struct Butterfly {
     plan: Plan,
     /// By switch and digit: the port.
-    ports: Vec<u8>,
+    ports: Vec<u32>,
 }
 
 impl Butterfly {

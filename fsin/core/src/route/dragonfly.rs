@@ -56,7 +56,7 @@ pub(super) static UGAL: Row = Row {
         parameters: &[],
         source: "Singh, Load-balanced routing in interconnection networks, 2005; Kim et al., ISCA 2008",
     },
-    aliases: &["ugal-l", "dragonfly:ugal"],
+    aliases: &["ugal-l", "dragonfly:ugal", "adaptive"],
     choice: Choice::AtFirstRouter,
     build: |build| Dragonfly::build(build, Kind::Ugal),
     ..MINIMAL
@@ -111,7 +111,7 @@ pub struct Dragonfly {
     /// is.
     gateways: Box<[(u32, u32)]>,
     /// By switch and place of the link in the plan: the port.
-    ports: Box<[u8]>,
+    ports: Box<[u32]>,
     /// Number of places of each switch.
     places: usize,
 }
@@ -122,7 +122,7 @@ impl Dragonfly {
         let switches = || (fabric.endpoints()..fabric.nodes()).map(NodeId::at);
         let places = switches().map(|switch| fabric.degree(switch)).max().unwrap_or(0);
         // Where not every link is in use, switches have fewer.
-        let port = |switch, place| if place < fabric.degree(switch) { fabric.port(switch, place).0 } else { u8::MAX };
+        let port = |switch, place| if place < fabric.degree(switch) { fabric.port(switch, place).0 } else { u32::MAX };
         Ok(Function::Dragonfly(Self {
             kind,
             positions: switches().map(|switch| plan.place(switch)).collect(),

@@ -80,7 +80,7 @@ pub fn follow(
             let bound = hops.len().max(1) as u32;
             let drawn = if bound > 1 { draw.draw(HOPS - at.here as u32, bound) } else { 0 };
             let Some(&hop) = hops.get(drawn as usize) else { return Err(adaptive()) };
-            let next = routers.next(at.here, hop.port.into());
+            let next = routers.next(at.here, hop.port as usize);
             passed.push(at.here);
             let Some(next) = next.filter(|next| !passed.contains(next)) else {
                 let what = format!(

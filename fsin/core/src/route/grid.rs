@@ -283,8 +283,8 @@ impl Grid {
 
     /// The port of a dimension and direction.
     #[inline(always)]
-    fn port(&self, dimension: usize, positive: bool) -> u8 {
-        (dimension * self.ways + usize::from(!positive && self.ways == 2)) as u8
+    fn port(&self, dimension: usize, positive: bool) -> u32 {
+        (dimension * self.ways + usize::from(!positive && self.ways == 2)) as u32
     }
 
     /// By dimension: the coordinates of a router.

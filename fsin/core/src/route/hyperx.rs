@@ -144,7 +144,7 @@ pub struct Hyperx {
     /// By switch: its coordinates.
     coordinates: Coordinates,
     /// By switch and place of the link in the plan: the port.
-    ports: Box<[u8]>,
+    ports: Box<[u32]>,
     /// Number of places of each switch.
     places: usize,
 }
@@ -180,7 +180,7 @@ impl Hyperx {
 
     /// The port to another coordinate in a dimension.
     #[inline(always)]
-    fn port(&self, router: usize, dimension: usize, to: u16) -> u8 {
+    fn port(&self, router: usize, dimension: usize, to: u16) -> u32 {
         let own = self.coordinates(router)[dimension];
         self.ports[router * self.places + self.plan.place(dimension, own.into(), to.into())]
     }
@@ -194,7 +194,7 @@ impl Hyperx {
 
     /// The ports that correct each coordinate in which two switches differ, in ascending order of dimensions.
     #[inline(always)]
-    fn correcting(&self, router: usize, to: usize) -> impl Iterator<Item = u8> {
+    fn correcting(&self, router: usize, to: usize) -> impl Iterator<Item = u32> {
         let there = self.coordinates(to);
         self.different(router, to).map(move |dimension| self.port(router, dimension, there[dimension]))
     }

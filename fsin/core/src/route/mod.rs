@@ -127,7 +127,7 @@ pub enum Tier {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Hop {
     /// The port of the router that it leaves through.
-    pub port: u8,
+    pub port: u32,
     /// When the head may request it.
     pub tier: Tier,
     /// The class of channels, from 1 to [`RoutingFunction::classes`]; [`ANY`](Self::ANY) for all channels.
@@ -142,13 +142,13 @@ impl Hop {
 
     /// A hop through a port on any channel, at any time.
     #[must_use]
-    pub const fn free(port: u8) -> Self {
+    pub const fn free(port: u32) -> Self {
         Self::of_class(port, Self::ANY)
     }
 
     /// A hop through a port on the channels of a class, at any time.
     #[must_use]
-    pub const fn of_class(port: u8, class: u8) -> Self {
+    pub const fn of_class(port: u32, class: u8) -> Self {
         Self { port, tier: Tier::Free, class, left: 1 }
     }
 }

@@ -361,8 +361,8 @@ impl<N: Network> Walk<'_, '_, N> {
             self.hops.clear();
             function.hops(&at, script, |hop| self.hops.push(hop));
             for hop in &self.hops {
-                let Some(next) = network.next(state.router, hop.port.into()) else { continue };
-                let output = state.router * network.ports() + usize::from(hop.port);
+                let Some(next) = network.next(state.router, hop.port as usize) else { continue };
+                let output = state.router * network.ports() + hop.port as usize;
                 let mut held = state.held;
                 if hop.tier != Tier::Adaptive {
                     let wanted = (output, self.routed.masks.of(*hop));

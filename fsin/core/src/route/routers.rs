@@ -1,11 +1,13 @@
 //! The routers of a topology, their links and their endpoints, as routes see them.
 
+use std::ops::Range;
+
 use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 
 use super::proof;
-use crate::topology::{Port, Topology, node_name};
+use crate::topology::{Outputs, Port, Topology, node_name};
 
 /// Maximum number of routers of a network whose routes are in a table.
 const MAX_ROUTERS: usize = 8192;
@@ -22,7 +24,9 @@ pub struct Routers<'a> {
     /// Number of the first router among the nodes of the topology: 0 in a direct network.
     pub first: usize,
     ports: usize,
-    /// By router and port: the router at the other end; [`NOWHERE`] for an endpoint, or nothing.
+    /// The ports of all nodes in one row.
+    outputs: Outputs,
+    /// By output of a router: the router at the other end; [`NOWHERE`] for an endpoint, or nothing.
     next: Vec<u32>,
     /// By endpoint: the router at which its packets enter the network, and the one from which a link leads to it.
     entries: Vec<u32>,
@@ -50,15 +54,14 @@ impl<'a> Routers<'a> {
         let first = if topology.switched().is_some() { topology.endpoints() } else { 0 };
         let count = topology.nodes() - first;
         let ports = topology.shape().ports();
-        let mut next = vec![NOWHERE; count * ports];
-        for router in 0..count {
-            for port in 0..ports {
-                let there = topology.neighbour(NodeId::at(router + first), Port(port as u8));
-                if let Some(there) = there.and_then(|there| there.index().checked_sub(first)) {
-                    next[router * ports + port] = there as u32;
-                }
-            }
-        }
+        let outputs = topology.outputs();
+        let link = |(router, port): (NodeId, Port)| {
+            let there = topology.neighbour(router, port).and_then(|there| there.index().checked_sub(first));
+            there.map_or(NOWHERE, |there| there as u32)
+        };
+        let routers = (first..topology.nodes()).map(NodeId::at);
+        let next =
+            routers.flat_map(|router| topology.ports_of(router).map(move |port| (router, port))).map(link).collect();
         let (entries, homes) = match topology.switched() {
             None => ((0..count as u32).collect(), (0..count as u32).collect()),
             Some(network) => {
@@ -69,13 +72,19 @@ impl<'a> Routers<'a> {
                 (endpoints().map(|endpoint| number(fabric.entry(endpoint))).collect(), homes)
             }
         };
-        Self { topology, first, ports, next, entries, homes }
+        Self { topology, first, ports, outputs, next, entries, homes }
     }
 
     /// The ports of a router that lead to another router, each with that router, in order.
     pub fn links(&self, router: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let own = self.next[router * self.ports..][..self.ports].iter().enumerate();
+        let own = self.next[self.outputs_of(router)].iter().enumerate();
         own.filter(|&(_, &there)| there != NOWHERE).map(|(port, &there)| (port, there as usize))
+    }
+
+    /// The places of the ports of a router in `next`.
+    fn outputs_of(&self, router: usize) -> Range<usize> {
+        let (first, own) = (self.outputs.first(self.first), self.outputs.of(router + self.first));
+        own.start - first..own.end - first
     }
 
     /// The name of a router for readers: that of the description of the network, or its number among the nodes.
@@ -113,7 +122,7 @@ impl<'a> Routers<'a> {
 
 impl proof::Network for Routers<'_> {
     fn routers(&self) -> usize {
-        self.next.len() / self.ports.max(1)
+        self.topology.nodes() - self.first
     }
 
     fn ports(&self) -> usize {
@@ -133,7 +142,7 @@ impl proof::Network for Routers<'_> {
     }
 
     fn next(&self, router: usize, port: usize) -> Option<usize> {
-        let next = self.next[router * self.ports + port];
+        let next = self.next[self.outputs_of(router).start + port];
         (next != NOWHERE).then_some(next as usize)
     }
 }

@@ -13,8 +13,8 @@ use trgen::rng::mix2;
 
 use super::table::{Build, Choice, Function, Row, Serves};
 use super::{ChannelPolicy, Draw, Hop, Phase, RoutingFunction, Visit};
+use crate::topology::Topology;
 use crate::topology::switched::{Nics, Rails};
-use crate::topology::{Port, Topology};
 
 /// Any shortest path.
 pub static ROW: Row = Row {
@@ -25,7 +25,7 @@ pub static ROW: Row = Row {
         parameters: &[],
         source: "Gunther, Prevention of deadlocks in packet-switched data transport systems, TCOM 29(4), 1981",
     },
-    aliases: &["shortest-path", "graph:shortest"],
+    aliases: &["shortest-path", "graph:shortest", "adaptive"],
     serves: Serves::Every,
     policy: ChannelPolicy::ByHop,
     why: "one for each hop between routers",
@@ -74,11 +74,9 @@ fn links_in_parts(topology: &dyn Topology) -> Result<Links, SpecError> {
         let remedy = phrase!["use a ", ["routing"], " of the topology's own"];
         return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("routing"));
     }
-    let ports = topology.shape().ports();
     let of = |router: usize| {
         let node = NodeId::at(router + first);
-        let linked =
-            (0..ports).filter_map(move |port| Some((port as u32, topology.neighbour(node, Port(port as u8))?)));
+        let linked = topology.ports_of(node).filter_map(move |port| Some((port.0, topology.neighbour(node, port)?)));
         linked.filter(|(_, there)| there.index() >= first).map(|(port, there)| (port, (there.index() - first) as u32))
     };
     let mut links: Links = (0..count).map(|router| of(router).collect()).collect();
@@ -205,7 +203,7 @@ impl RoutingFunction for Shortest {
             let is_among = self.alternatives == 0
                 || nearer().filter(|&other| rank(other) < rank(port)).count() < self.alternatives;
             if is_among {
-                add(Hop::of_class(port as u8, class));
+                add(Hop::of_class(port, class));
             }
         }
     }

@@ -10,7 +10,7 @@ use trgen::catalog::{Component, Described, ErrorKind, SpecError};
 use trgen::phrase;
 
 use super::channels::{ChannelPolicy, RingClasses};
-use super::{AnyFunction, Boxed, Decisions, Draw, Hop, Phase, ROUTINGS, RoutingFunction, Visit};
+use super::{AnyFunction, Boxed, Carries, Decisions, Draw, Hop, Phase, ROUTINGS, RoutingFunction, Visit, serving};
 use super::{RouteTable, butterfly, dragonfly, given, grid, hyperx, shortest, tree, turn, updown};
 use crate::topology::switched::{Fabric, Plan, Switched};
 use crate::topology::{self, Kind, TOPOLOGIES, Topology};
@@ -343,10 +343,22 @@ impl Name {
         self.0
     }
 
-    /// The row of this name that serves a topology, by its specification.
+    /// The name under which a model has the routing that is meant in a network of this specification: a name of a routing
+    /// may be another name of one that serves it, as `adaptive` on a graph is of `shortest`.
+    #[must_use]
+    pub fn served(self, routings: &[Carries], spec: &str) -> Self {
+        let is_own = serving(routings, spec).any(|carries| carries.row.component.name == self.0);
+        let mut others = serving(routings, spec).filter(|_| !is_own);
+        let other = others.find(|carries| carries.row.aliases.contains(&self.0));
+        other.map_or(self, |carries| Self(carries.row.component.name))
+    }
+
+    /// The row of this name, or with this other name, that serves a topology, by its specification.
     #[must_use]
     pub fn row(self, spec: &str) -> Option<&'static Row> {
-        ROUTINGS.rows().iter().copied().find(|row| row.component.name == self.0 && row.serves.includes(spec))
+        let serving = || ROUTINGS.rows().iter().copied().filter(|row| row.serves.includes(spec));
+        let named = serving().find(|row| row.component.name == self.0);
+        named.or_else(|| serving().find(|row| row.aliases.contains(&self.0)))
     }
 }
 

@@ -95,7 +95,7 @@ enum Up {
 struct Position {
     stand: Stand,
     /// Its ports, those that lead down first.
-    ports: Box<[u8]>,
+    ports: Box<[u32]>,
     /// Those that lead up, as a mask; `None` if they do not fit in a word.
     up: Option<u64>,
 }
@@ -103,15 +103,15 @@ struct Position {
 impl Position {
     fn new(stand: Stand, port: impl Fn(usize) -> Port) -> Self {
         let down = stand.children * stand.strands;
-        let ports: Box<[u8]> = (0..(down + stand.parents) as usize).map(|place| port(place).0).collect();
+        let ports: Box<[u32]> = (0..(down + stand.parents) as usize).map(|place| port(place).0).collect();
         let up = ports[down as usize..].iter().try_fold(0, |mask, &port| Some(mask | bit_of(port)?));
         Self { stand, ports, up }
     }
 }
 
 /// A port as a mask, if it fits in a word.
-const fn bit_of(port: u8) -> Option<u64> {
-    1u64.checked_shl(port as u32)
+const fn bit_of(port: u32) -> Option<u64> {
+    1u64.checked_shl(port)
 }
 
 /// Routes of a tree.

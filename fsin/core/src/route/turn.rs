@@ -116,8 +116,8 @@ impl Turn {
 }
 
 /// The port of a dimension and direction: both directions of each dimension have one.
-const fn port(dimension: usize, positive: bool) -> u8 {
-    (2 * dimension + !positive as usize) as u8
+const fn port(dimension: usize, positive: bool) -> u32 {
+    (2 * dimension + !positive as usize) as u32
 }
 
 impl RoutingFunction for Turn {

@@ -75,7 +75,7 @@ enum Ports {
     /// Ports of both directions of each dimension, as in a mesh.
     Directions,
     /// By router and place in the plan of a HyperX: the port.
-    Places(Box<[u8]>, usize, Hyperx),
+    Places(Box<[u32]>, usize, Hyperx),
 }
 
 /// Routes in two orders of dimensions.
@@ -143,7 +143,7 @@ impl RoutingFunction for TwoOrders {
         let order = if at.phase == X_FIRST { [0, 1] } else { [1, 0] };
         let Some(dimension) = order.into_iter().find(|&dimension| here[dimension] != there[dimension]) else { return };
         let port = match &self.ports {
-            Ports::Directions => (2 * dimension + usize::from(there[dimension] < here[dimension])) as u8,
+            Ports::Directions => (2 * dimension + usize::from(there[dimension] < here[dimension])) as u32,
             Ports::Places(ports, places, plan) => {
                 let place = plan.place(dimension, here[dimension].into(), there[dimension].into());
                 ports[at.here * places + place]

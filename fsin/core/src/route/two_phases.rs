@@ -120,7 +120,7 @@ impl RoutingFunction for TwoPhases {
             let to = if is_second { self.at(at.home, dimension) } else { self.drawn(at, dimension, draw) };
             let here = self.at(at.here, dimension);
             if here != to {
-                return add(Hop::of_class((2 * dimension + usize::from(to < here)) as u8, 1 + u8::from(is_second)));
+                return add(Hop::of_class((2 * dimension + usize::from(to < here)) as u32, 1 + u8::from(is_second)));
             }
         }
     }

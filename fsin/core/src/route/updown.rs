@@ -122,7 +122,7 @@ impl RoutingFunction for UpDown {
     }
 
     fn hops(&self, at: &Visit, _: &mut impl Draw, mut add: impl FnMut(Hop)) {
-        self.next(at.here, at.home, at.phase == DOWN).for_each(|(port, _)| add(Hop::free(port as u8)));
+        self.next(at.here, at.home, at.phase == DOWN).for_each(|(port, _)| add(Hop::free(port)));
     }
 
     fn hop(&self, at: &Visit, next: usize, _: &mut impl Draw) -> Phase {

@@ -42,7 +42,6 @@ impl Capacities {
         let network = topology.switched();
         let share = network.map(|network| network.shares());
         let arcs = |node: NodeId| {
-            let ports = (0..topology.shape().ports()).map(|port| Port(port as u8));
             let arc = |port: Port| {
                 let there = topology.neighbour(node, port)?;
                 let parts = share.as_ref().map_or(PARTS, |share| {
@@ -52,7 +51,7 @@ impl Capacities {
                 let most = (limit(node, port) * PARTS as f64).ceil();
                 Some((there.index(), if most < parts as f64 { most as u64 } else { parts }))
             };
-            ports.filter_map(arc).collect()
+            topology.ports_of(node).filter_map(arc).collect()
         };
         Self {
             ends: topology.endpoints(),

@@ -157,7 +157,7 @@ impl Cayley {
         let mut next = 0;
         while let Some(&here) = reached.get(next) {
             next += 1;
-            for port in (0..shape.ports()).map(|port| Port(port as u8)) {
+            for port in (0..shape.ports()).map(Port::at) {
                 let there = self.neighbours[here * shape.ports() + port.index()];
                 if there == NOWHERE {
                     continue;

@@ -97,9 +97,9 @@ fn links_of_each(topology: &dyn Topology, one_way: bool) -> Vec<DeadLink> {
 
 /// Every link, in one direction, by the node and port that it leaves.
 fn links(topology: &dyn Topology) -> impl Iterator<Item = (NodeId, Port)> {
-    let ports = topology.shape().ports();
     (0..topology.nodes())
-        .flat_map(move |node| (0..ports).map(move |port| (NodeId::at(node), Port(port as u8))))
+        .map(NodeId::at)
+        .flat_map(move |node| topology.ports_of(node).map(move |port| (node, port)))
         .filter(|&(node, port)| topology.neighbour(node, port).is_some())
 }
 

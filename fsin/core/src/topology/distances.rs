@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use trgen::NodeId;
 use trgen::trace::placement::Distance;
 
-use super::{MAX_DIMENSIONS, Port, Topology};
+use super::{MAX_DIMENSIONS, Topology};
 
 /// Maximum number of nodes of a direct network without dead links whose distances are kept in a table.
 const TABLE: usize = 8192;
@@ -101,10 +101,9 @@ impl Distance for Distances {
 impl Table {
     fn new(topology: &dyn Topology) -> Self {
         let (nodes, ends) = (topology.nodes(), topology.endpoints());
-        let ports = topology.shape().ports();
         let linked = |node: usize| {
-            let ports = (0..ports).map(|port| Port(port as u8));
-            ports.filter_map(move |port| topology.neighbour(NodeId::at(node), port))
+            let node = NodeId::at(node);
+            topology.ports_of(node).filter_map(move |port| topology.neighbour(node, port))
         };
         let switched = topology.switched();
         let passes = |node: &NodeId| switched.is_none() || node.index() >= ends;
@@ -160,7 +159,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::{Faults, parse, parse_with_faults};
+    use crate::topology::{Faults, Port, parse, parse_with_faults};
 
     /// Breadth first over all nodes.
     fn searched(topology: &dyn Topology, from: usize) -> Vec<u32> {
@@ -171,7 +170,7 @@ mod tests {
         while let Some(&here) = reached.get(next) {
             next += 1;
             for port in 0..topology.shape().ports() {
-                let Some(there) = topology.neighbour(NodeId::at(here), Port(port as u8)) else { continue };
+                let Some(there) = topology.neighbour(NodeId::at(here), Port::at(port)) else { continue };
                 if hops[there.index()] == u32::MAX {
                     hops[there.index()] = hops[here] + 1;
                     reached.push(there.index());

@@ -37,7 +37,7 @@ impl Spans {
     /// direct network the time depends on the port alone.
     #[must_use]
     pub fn of(topology: &dyn Topology, time: impl Fn(NodeId, Port) -> Option<u64>) -> Self {
-        let (nodes, ends, ports) = (topology.nodes(), topology.endpoints(), topology.shape().ports());
+        let (nodes, ends) = (topology.nodes(), topology.endpoints());
         let switched = topology.switched();
         if switched.is_none() && topology.is_grid() && topology.faults() == 0 {
             let known = Some(across_grid(topology, time));
@@ -49,7 +49,7 @@ impl Spans {
         let links = |node: usize, links: &mut Vec<(u32, u64)>| {
             let from = NodeId::at(node);
             let link = |port| Some((topology.neighbour(from, port)?.0, time(from, port)?));
-            links.extend((0..ports).filter_map(|port| link(Port(port as u8))));
+            links.extend(topology.ports_of(from).filter_map(link));
         };
         let is_alike = switched.is_none() && topology.is_vertex_transitive() && topology.faults() == 0;
         Self { is_alike, ..Self::new(ends, links, passes) }
@@ -216,7 +216,7 @@ mod tests {
                     is_there.then(|| [7, 5, 11, 3, 20, 1][port.index() % 6])
                 };
                 let add = |node: usize, links: &mut Vec<(u32, u64)>| {
-                    let ports = (0..topology.shape().ports()).map(|port| Port(port as u8));
+                    let ports = (0..topology.shape().ports()).map(Port::at);
                     links.extend(ports.filter_map(|port| {
                         Some((topology.neighbour(NodeId::at(node), port)?.0, time(NodeId::at(node), port)?))
                     }));

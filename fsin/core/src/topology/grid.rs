@@ -270,7 +270,7 @@ mod tests {
         for spec in ["torus:4x3", "mesh:4x3", "torus:2x2", "torus:1x5"] {
             let topology = parse(spec, 2).unwrap();
             for node in 0..topology.nodes() {
-                for port in 0..topology.shape().ports() as u8 {
+                for port in 0..topology.shape().ports() as u32 {
                     if let Some(other) = topology.neighbour(NodeId::at(node), Port(port)) {
                         let back = Port(port ^ 1);
                         assert_eq!(topology.neighbour(other, back), Some(NodeId::at(node)), "{spec}");

@@ -17,6 +17,7 @@ mod distances;
 mod farthest;
 mod flow;
 mod grid;
+mod outputs;
 mod rows;
 mod slice;
 mod split;
@@ -32,6 +33,7 @@ pub(crate) use damaged::{damaged, links_both_ways};
 pub use distances::Distances;
 pub use farthest::Spans;
 pub use grid::Grid;
+pub use outputs::{Outputs, Ports};
 pub use rows::{Rows, port_name};
 pub use split::least_busiest_load;
 pub use survey::{Survey, links_of};
@@ -53,9 +55,16 @@ pub type Offsets = [i16; MAX_DIMENSIONS];
 /// In direct networks ports are numbered dimension by dimension, + before - (and only + with one-way links). In all
 /// networks a packet that leaves through a port arrives at the neighbour in the transit queues of the same number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Port(pub u8);
+pub struct Port(pub u32);
 
 impl Port {
+    /// The port of an index, which is below the number of links that a network can have.
+    #[must_use]
+    #[inline]
+    pub const fn at(index: usize) -> Self {
+        Self(index as u32)
+    }
+
     /// Index into a table of a node's ports.
     #[must_use]
     #[inline]
@@ -140,6 +149,16 @@ pub trait Topology: Debug + Send + Sync {
 
     /// True if the network is vertex-transitive.
     fn is_vertex_transitive(&self) -> bool;
+
+    /// The ports of all nodes in one row.
+    fn outputs(&self) -> Outputs {
+        Outputs::alike(self.nodes(), self.shape().ports())
+    }
+
+    /// The ports of a node. Some may have no link.
+    fn ports_of(&self, _node: NodeId) -> Ports {
+        Ports::new(self.shape().ports())
+    }
 
     /// Number of nodes, switches included.
     fn nodes(&self) -> usize {
@@ -239,7 +258,7 @@ impl Shape {
     pub fn port(self, dimension: usize, positive: bool) -> Port {
         let way = usize::from(!positive);
         debug_assert!(way < self.ways);
-        Port((dimension * self.ways + way) as u8)
+        Port::at(dimension * self.ways + way)
     }
 
     /// The dimension of a port of a direct network, and whether it leads in + direction.
@@ -321,8 +340,8 @@ mod tests {
         for ways in [1, 2] {
             let shape = parse("torus:4x4x4", ways).unwrap().shape();
             for port in 0..shape.ports() {
-                let (dimension, positive) = shape.direction(Port(port as u8));
-                assert_eq!(shape.port(dimension, positive), Port(port as u8));
+                let (dimension, positive) = shape.direction(Port::at(port));
+                assert_eq!(shape.port(dimension, positive), Port::at(port));
             }
         }
     }
@@ -357,9 +376,8 @@ mod tests {
             ("spidergon:7", 2, "even"),
             ("spinnaker:8", 2, "spinnaker:12x12"),
             ("fattree:4", 2, "fattree:4,3"),
-            ("fattree:0,3", 2, "1 to 254"),
+            ("fattree:0,3", 2, "1 to 2048"),
             ("fattree:200,200", 2, "fewer levels"),
-            ("fattree:200,2", 2, "at most 255 links"),
             ("fattree:4,3", 1, "ways 2"),
             ("thintree:4,3", 2, "thintree:4,2,3"),
             ("slimtree:4,two,3", 2, "slimtree:4,2,3"),
@@ -372,7 +390,8 @@ mod tests {
             ("dragonfly+:p=2,l=4,s=4,h=2,g=10", 2, "2 to 9"),
             ("slimfly:q=15", 2, "such as"),
             ("slimfly:p=4", 2, "slimfly:q=5,p=4"),
-            ("star:255", 2, "1 to 254"),
+            ("star:0", 2, "1 to 4194303"),
+            ("star:4194304", 2, "1 to 4194303"),
             ("cmesh:4x4", 2, "cmesh:4x4:4"),
             ("hyperx:4x4", 2, "hyperx:4x4:4"),
             ("hyperx:4x0:1", 2, "1 to 254"),

@@ -36,9 +36,9 @@ impl Rows {
 
 /// \[links\] By router: its distance from the nearest endpoint; `None` if no path leads there.
 fn stages(network: &Switched) -> Vec<Option<usize>> {
-    let ports = network.shape().ports();
     let neighbours = |node: usize| {
-        (0..ports).filter_map(move |port| network.neighbour(NodeId::at(node), Port(port as u8))).map(NodeId::index)
+        let node = NodeId::at(node);
+        network.ports_of(node).filter_map(move |port| network.neighbour(node, port)).map(NodeId::index)
     };
     let mut stages = vec![None; network.nodes()];
     let mut stage: Vec<usize> = (0..network.endpoints()).collect();
@@ -61,7 +61,7 @@ pub fn port_name(topology: &dyn Topology, port: usize) -> String {
     if shape.is_switched() {
         return format!("port {port}");
     }
-    let (dimension, positive) = shape.direction(Port(port as u8));
+    let (dimension, positive) = shape.direction(Port::at(port));
     // Dimensions of topologies other than grids are numbered, not named after coordinates.
     let axis = match dimension {
         0..3 if topology.is_grid() => ["X", "Y", "Z"][dimension].to_owned(),

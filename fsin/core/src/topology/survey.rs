@@ -8,7 +8,7 @@ use trgen::NodeId;
 
 use super::capacity::{Capacities, Cut, cut, cut_capacity, cuts_between};
 use super::switched::Nics;
-use super::{Port, Switched, Topology};
+use super::{Switched, Topology};
 
 /// \[links\] Maximum number of links that are followed to count all distances, which takes seconds.
 const MOST_STEPS: usize = 1 << 29;
@@ -164,8 +164,8 @@ impl Survey {
 #[must_use]
 pub fn links_of(topology: &dyn Topology) -> Vec<Vec<usize>> {
     let neighbours = |node: usize| {
-        let ports = (0..topology.shape().ports()).map(|port| Port(port as u8));
-        ports.filter_map(|port| topology.neighbour(NodeId::at(node), port)).map(NodeId::index).collect()
+        let node = NodeId::at(node);
+        topology.ports_of(node).filter_map(|port| topology.neighbour(node, port)).map(NodeId::index).collect()
     };
     (0..topology.nodes()).map(neighbours).collect()
 }

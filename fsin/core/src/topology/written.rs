@@ -43,7 +43,7 @@ pub fn dot(topology: &dyn Topology, blocked: &[Ends]) -> String {
     };
     let dead = topology.dead_links();
     for from in (0..topology.nodes()).map(NodeId::at) {
-        for port in (0..topology.shape().ports()).map(|port| Port(port as u8)) {
+        for port in topology.ports_of(from) {
             let Some(to) = topology.neighbour(from, port) else { continue };
             let back = match network {
                 Some(network) => network.fabric().back(from, port).map(|back| (to, back)),
@@ -276,7 +276,7 @@ mod tests {
         while let Some((node, hops)) = reached.pop_front() {
             if found[node].is_none() {
                 found[node] = Some(hops);
-                let ports = (0..topology.shape().ports()).map(|port| Port(port as u8));
+                let ports = topology.ports_of(NodeId::at(node));
                 reached.extend(
                     ports.filter_map(|port| Some((topology.neighbour(NodeId::at(node), port)?.index(), hops + 1))),
                 );
@@ -289,7 +289,7 @@ mod tests {
     fn links(topology: &dyn Topology) -> Vec<String> {
         let mut all = Vec::new();
         for node in (0..topology.nodes()).map(NodeId::at) {
-            for port in (0..topology.shape().ports()).map(|port| Port(port as u8)) {
+            for port in topology.ports_of(node) {
                 if let Some(there) = topology.neighbour(node, port) {
                     let said = topology.switched().map(|network| (network.link(node, port), network.route(node, port)));
                     all.push(format!("{node} {there} {said:?}"));
@@ -322,9 +322,8 @@ mod tests {
             let of_switches = distances(&again, nodes + node)[nodes..].to_vec();
             assert_eq!(of_switches, distances(topology, node), "{what}");
             let degree = |topology: &dyn Topology, node: usize| {
-                (0..topology.shape().ports())
-                    .filter(|&port| topology.neighbour(NodeId::at(node), Port(port as u8)).is_some())
-                    .count()
+                let node = NodeId::at(node);
+                topology.ports_of(node).filter(|&port| topology.neighbour(node, port).is_some()).count()
             };
             assert_eq!(degree(&again, nodes + node), degree(topology, node) + 1, "{what}");
         }

@@ -95,7 +95,7 @@ fn of_events(counts: &mut Counts, experiment: &Experiment, topology: &dyn Topolo
             let flits: u64 = router.traversals.iter().skip(at).step_by(outputs).sum();
             let (kind, class) = match link.end {
                 EventEnd::Endpoint => (ChannelKind::Ejection, "host".to_owned()),
-                EventEnd::Router => (ChannelKind::Network, class_of(topology, router.node, Port(link.port))),
+                EventEnd::Router => (ChannelKind::Network, class_of(topology, router.node, Port(link.port.into()))),
                 EventEnd::Nothing => (ChannelKind::Network, BORDER.to_owned()),
             };
             counts.channels.push(Channel { kind, class, latency: link.delay, rate, flits: vec![flits as f64] });
@@ -126,7 +126,7 @@ fn of_links(counts: &mut Counts, experiment: &Experiment, topology: &dyn Topolog
     for (node, ports) in links.iter().enumerate() {
         for (port, packets) in ports.iter().enumerate() {
             let Some(packets) = packets else { continue };
-            let (node, port) = (NodeId::at(node), Port(port as u8));
+            let (node, port) = (NodeId::at(node), Port::at(port));
             let flits = *packets as f64 * length * share;
             let pace = network.map_or(1, |network| network.pace(node, port).crossing());
             let kind = match (node.index() < first, topology.neighbour(node, port)) {
@@ -168,7 +168,7 @@ fn of_ports(counts: &mut Counts, experiment: &Experiment, topology: &dyn Topolog
         let class = match (kind, port.at.place) {
             (ChannelKind::Network, Place::Switch(node)) => {
                 // At a switch of a direct network the port to the host follows all others.
-                class_of(topology, node, Port(port.at.port as u8))
+                class_of(topology, node, Port::at(port.at.port))
             }
             _ => "host".to_owned(),
         };
@@ -212,8 +212,8 @@ pub(crate) fn energy_of(named: &Named, counts: Option<&Counts>) -> Result<Estima
 
 /// The classes of the links of a topology, as tables name them.
 pub(crate) fn classes_of(topology: &dyn Topology) -> Vec<String> {
-    let ports = topology.shape().ports();
-    let links = (0..topology.nodes()).flat_map(|node| (0..ports).map(move |port| (NodeId::at(node), Port(port as u8))));
+    let nodes = (0..topology.nodes()).map(NodeId::at);
+    let links = nodes.flat_map(|node| topology.ports_of(node).map(move |port| (node, port)));
     let links = links.filter(|&(node, port)| topology.neighbour(node, port).is_some());
     let mut classes: Vec<String> = links.map(|(node, port)| class_of(topology, node, port)).collect();
     classes.sort_unstable();

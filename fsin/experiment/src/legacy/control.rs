@@ -77,7 +77,7 @@ fn rounded(factor: f64) -> f64 {
 /// border of a mesh like the middle.
 fn counted(topology: &dyn Topology) -> (f64, bool) {
     let ports = topology.shape().ports();
-    let leads = |node: usize, port: usize| topology.neighbour(NodeId::at(node), Port(port as u8)).is_some();
+    let leads = |node: usize, port: usize| topology.neighbour(NodeId::at(node), Port::at(port)).is_some();
     let links = if topology.is_vertex_transitive() {
         topology.nodes() * (0..ports).filter(|&port| leads(0, port)).count()
     } else {

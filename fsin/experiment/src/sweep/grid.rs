@@ -272,9 +272,21 @@ fn too_many(key: &'static Key, setting: &Setting) -> SettingsError {
 /// Splits a flag's list of values at commas outside brackets. Keys whose values contain commas take one value per flag.
 #[must_use]
 pub fn split_at_commas(key: &Key, word: &str) -> Vec<String> {
-    const OWN_COMMAS: [&str; 4] = ["kernel", "hosts", "network", "topology"];
+    const OWN_COMMAS: [&str; 3] = ["kernel", "hosts", "topology"];
     if key.kind == Kind::Path || OWN_COMMAS.contains(&key.name) {
         return vec![word.to_owned()];
+    }
+    if key.name == "network" {
+        // `flow:paths=hash,fairness=split,vct`: settings belong to the model before them.
+        let is_setting = |part: &str| part.split(':').next().is_some_and(|name| name.contains('='));
+        let mut models: Vec<String> = Vec::new();
+        for part in parts(word) {
+            match models.last_mut().filter(|last| is_setting(&part) && last.contains(':')) {
+                Some(model) => *model = format!("{model},{part}"),
+                None => models.push(part),
+            }
+        }
+        return models;
     }
     let mut values: Vec<String> = Vec::new();
     for part in parts(word) {
@@ -385,6 +397,8 @@ mod tests {
         let split = |name, word| split_at_commas(key(name).unwrap(), word);
         assert_eq!(split("traffic", "uniform,hotspot(0.1,0)"), ["uniform", "hotspot(0.1,0)"]);
         assert_eq!(split("kernel", "bintree:tasks=8,bytes=4"), ["bintree:tasks=8,bytes=4"]);
+        assert_eq!(split("network", "flow,vct:vcs=2,queue=8,zero"), ["flow", "vct:vcs=2,queue=8", "zero"]);
+        assert_eq!(split("network", "loggops:L=2500,G=6"), ["loggops:L=2500,G=6"]);
     }
 
     #[test]

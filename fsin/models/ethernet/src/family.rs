@@ -592,7 +592,7 @@ impl NetworkSpec for Spec {
         let frame = |port: usize| wiring.links[port].time(params.frames.of(payload + header) as u16);
         let span = |port: usize| {
             let link = &wiring.links[port];
-            let is_open = !blocked.contains(&(wiring.node(link.owner as usize), Port(link.number as u8)));
+            let is_open = !blocked.contains(&(wiring.node(link.owner as usize), Port(link.number)));
             let passes = params.switching == Switching::CutThrough && link.is_to_switch;
             is_open.then(|| link.delay + if passes { link.header() } else { frame(port) })
         };
@@ -626,9 +626,8 @@ impl NetworkSpec for Spec {
         let Params { link_rate, .. } = self.params;
         let network = self.topology.switched();
         let rate = |node: NodeId, port: Port| network.and_then(|network| network.link(node, port).rate);
-        let ports = self.topology.shape().ports() as u8;
         let nodes = (0..self.topology.nodes()).map(NodeId::at);
-        let links = nodes.flat_map(|node| (0..ports).filter_map(move |port| rate(node, Port(port))));
+        let links = nodes.flat_map(|node| self.topology.ports_of(node).filter_map(move |port| rate(node, port)));
         let fastest = links.fold(link_rate, u64::max);
         // By host: the rates of the only link, from it and to it.
         let of_host = |host: usize| {

@@ -118,7 +118,7 @@ pub fn blocked_links(topology: &dyn Topology, params: &Params) -> Result<Vec<End
     let (wiring, alive, tables) = prepare(topology, params)?;
     let end = |port: usize| {
         let link = &wiring.links[port];
-        (wiring.node(link.owner as usize), Port(link.number as u8))
+        (wiring.node(link.owner as usize), Port(link.number))
     };
     // Both ports of a blocked link are listed; each link is taken once.
     let links = tables.blocked(&alive).into_iter().map(|port| (port, wiring.links[port].peer as usize));

@@ -7,7 +7,7 @@ use fsin_core::failures::Failures;
 use fsin_core::family::{Discipline, Key, Kind, ModelFamily, NetworkSpec, Rates, Units, Unloaded, Values, other_rates};
 use fsin_core::interface::Interface;
 use fsin_core::network::Network;
-use fsin_core::route::{Carries, Choice, listed, rows, serving};
+use fsin_core::route::{Carries, Choice, Name, listed, rows, serving};
 use fsin_core::topology::switched::parse_rate;
 use fsin_core::topology::{Spans, Topology};
 use trgen::Geometry;
@@ -303,7 +303,10 @@ impl Spec {
                 false => link_rate.saturating_mul(links_of_node(values, &*topology)?),
             },
             takes_stated: !values.is_set("routing"),
-            routing: if values.is_set("routing") { values.parsed("routing")? } else { first.parse()? },
+            routing: match values.is_set("routing") {
+                true => values.parsed::<Name>("routing")?.served(&carried, &spec),
+                false => first.parse()?,
+            },
             routes,
             paths: values
                 .choice("paths", &[("hash", Paths::Hash), ("adaptive", Paths::Adaptive), ("spray", Paths::Spray)])?,

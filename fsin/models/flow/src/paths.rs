@@ -177,9 +177,16 @@ impl Routes {
         wiring: &'a Wiring,
     ) -> impl Iterator<Item = u32> + Clone + use<'a> {
         let mut ports = [0_u64; 4];
-        self.function.hops(at, draw, |Hop { port, .. }| ports[usize::from(port / 64)] |= 1 << (port % 64));
+        // Ports beyond those that have a bit.
+        let mut far = Vec::new();
+        self.function.hops(at, draw, |Hop { port, .. }| match ports.get_mut(port as usize / 64) {
+            Some(word) => *word |= 1 << (port % 64),
+            None => far.push(port),
+        });
+        far.sort_unstable();
+        far.dedup();
         let here = at.here;
-        set_bits(ports).filter_map(move |port| wiring.output(here, port))
+        set_bits(ports).chain(far).filter_map(move |port| wiring.output(here, port))
     }
 
     /// Follows one path; `None` if it leads nowhere.
@@ -254,10 +261,10 @@ impl Routes {
 }
 
 /// The numbers of the bits that are set, in ascending order.
-fn set_bits(words: [u64; 4]) -> impl Iterator<Item = u8> + Clone {
-    (0..4_u8).zip(words).flat_map(|(number, mut word)| {
+fn set_bits(words: [u64; 4]) -> impl Iterator<Item = u32> + Clone {
+    (0..4_u32).zip(words).flat_map(|(number, mut word)| {
         std::iter::from_fn(move || {
-            let bit = word.trailing_zeros() as u8;
+            let bit = word.trailing_zeros();
             // None is left where there are 64 zeros.
             word &= word.checked_sub(1)?;
             Some(64 * number + bit)

@@ -9,7 +9,7 @@ use trgen::phrase;
 use crate::params::{MAX_TIME, Params, RATES};
 
 /// The attributes of links that this model uses.
-pub(crate) const LINKS: Uses = Uses { model: "flow", attributes: &[Attribute::Rate, Attribute::Time] };
+pub(crate) const LINKS: Uses = Uses { model: "flow", attributes: &[Attribute::Rate, Attribute::Time], any_ports: true };
 
 /// In [`Wiring::outputs`]: no link.
 const NONE: u32 = u32::MAX;
@@ -69,11 +69,11 @@ impl Wiring {
         LINKS.check(topology)?;
         let ports = wiring::Wiring::new(topology)?;
         let (mut rates, mut delays) = (Vec::new(), Vec::new());
-        let mut outputs = vec![NONE; ports.switches * ports.node_ports];
+        let mut outputs = vec![NONE; ports.router_outputs()];
         for (link, end) in ports.links().iter().enumerate() {
             let (mut rate, mut delay) = (params.node_rate, 0);
             if end.is_visible {
-                let (node, port) = (ports.node(end.owner as usize), Port(end.number as u8));
+                let (node, port) = (ports.node(end.owner as usize), Port(end.number));
                 let given =
                     topology.switched().map_or_else(LinkAttributes::default, |network| network.link(node, port));
                 rate = given.rate.unwrap_or(params.link_rate);
@@ -93,7 +93,7 @@ impl Wiring {
                     return Err(SpecError::new(ErrorKind::OutOfRange, what, remedy).of("topology"));
                 }
                 if let Some(router) = (end.owner as usize).checked_sub(ports.hosts) {
-                    outputs[router * ports.node_ports + usize::from(end.number)] = link as u32;
+                    outputs[ports.output_of(router, end.number as usize)] = link as u32;
                 }
             }
             rates.push(rate);
@@ -121,8 +121,8 @@ impl Wiring {
     }
 
     /// The link that leaves a router through a port of the topology.
-    pub(crate) fn output(&self, router: usize, port: u8) -> Option<u32> {
-        let link = self.outputs[router * self.ports.node_ports + usize::from(port)];
+    pub(crate) fn output(&self, router: usize, port: u32) -> Option<u32> {
+        let link = self.outputs[self.ports.output_of(router, port as usize)];
         (link != NONE).then_some(link)
     }
 

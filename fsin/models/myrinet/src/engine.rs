@@ -220,7 +220,7 @@ impl<E: Instants> Myrinet for Simulated<E> {
         let ports = wires.links().iter().enumerate().map(|(port, link)| {
             let (node, is_host) = (wires.node(link.owner as usize), wires.is_host(link.owner));
             let character = wires.characters[port];
-            let of = PortDetails { node, is_host, port: link.number.into(), character, ..PortDetails::default() };
+            let of = PortDetails { node, is_host, port: link.number as usize, character, ..PortDetails::default() };
             self.0.port(port, *now, of)
         });
         Details { elapsed: *now, character: *character, totals: hosts.totals, ports: ports.collect() }

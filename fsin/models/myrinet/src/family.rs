@@ -49,8 +49,7 @@ pub static FAMILY: ModelFamily = ModelFamily {
     },
     aliases: &[],
     load_unit: "fraction of capacity",
-    // There are no virtual channels.
-    routings: || listed(&carried()).into_iter().map(|one| Carried { channels: String::new(), ..one }).collect(),
+    routings,
     keys: KEYS,
     shared: &[
         "topology",
@@ -93,6 +92,17 @@ struct Spec {
     params: Params,
     /// True if the reference engine simulates the network, false for the fast engine.
     is_reference: bool,
+}
+
+/// The routings as they are listed. There are no virtual channels, and one route for each pair of hosts: none is adaptive,
+/// by whatever name.
+fn routings() -> Vec<Carried> {
+    let own = |one: Carried| Carried {
+        channels: String::new(),
+        aliases: one.aliases.into_iter().filter(|&name| name != Name::ADAPTIVE.name()).collect(),
+        ..one
+    };
+    listed(&carried()).into_iter().map(own).collect()
 }
 
 impl Spec {

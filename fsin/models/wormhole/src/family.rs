@@ -157,7 +157,7 @@ impl Spec {
             vc_classes: parsed_or(values, "vc-classes", base.vc_classes)?,
             wait_for_tail_credit: truth_or(values, "wait-for-tail-credit", base.wait_for_tail_credit)?,
             vc_busy_when_full: truth_or(values, "vc-busy-when-full", base.vc_busy_when_full)?,
-            routing: parsed_or(values, "routing", default)?,
+            routing: parsed_or(values, "routing", default)?.served(&carried(), &topology.spec()),
             routes,
             unsafe_routing: truth_or(values, "unsafe-routing", base.unsafe_routing)?,
             timetable,
@@ -224,7 +224,7 @@ impl Spec {
         }
         let ports = 0..self.topology.shape().ports();
         let links = (0..self.topology.nodes()).flat_map(|node| ports.clone().map(move |port| (node, port)));
-        let rooms = links.filter_map(|(node, port)| self.link_room(NodeId::at(node), Port(port as u8)));
+        let rooms = links.filter_map(|(node, port)| self.link_room(NodeId::at(node), Port::at(port)));
         filled * rooms.map(|room| room.cycles.saturating_sub(buffer)).max().unwrap_or(0)
     }
 }

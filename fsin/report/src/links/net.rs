@@ -2,7 +2,7 @@
 
 use trgen::NodeId;
 
-use fsin_core::topology::{Port, Rows, Topology, port_name};
+use fsin_core::topology::{Rows, Topology, port_name};
 
 /// Maximum number of links of a network for which links are reported.
 const MOST_LINKS: usize = 1 << 18;
@@ -42,7 +42,7 @@ pub(crate) struct Net {
 impl Net {
     /// The network of a topology. Networks with more than [`MOST_LINKS`] ports have no links here.
     pub(crate) fn of(topology: &dyn Topology) -> Self {
-        let (routers, ports) = (topology.nodes(), topology.shape().ports());
+        let (routers, outputs) = (topology.nodes(), topology.outputs());
         let switched = topology.switched();
         let sizes: Vec<usize> = topology.geometry().sizes().iter().map(|&size| size as usize).collect();
         let grid = match switched {
@@ -59,12 +59,13 @@ impl Net {
             links: Vec::new(),
             classes: Vec::new(),
         };
-        if routers * ports > MOST_LINKS {
+        if outputs.count() > MOST_LINKS {
             return net;
         }
         let places = net.places();
-        for (from, port) in (0..routers).flat_map(|from| (0..ports).map(move |port| (from, port))) {
-            let Some(to) = topology.neighbour(NodeId::at(from), Port(port as u8)).map(NodeId::index) else { continue };
+        for (from, port) in outputs.all() {
+            let Some(to) = topology.neighbour(from, port).map(NodeId::index) else { continue };
+            let (from, port) = (from.index(), port.index());
             let class = match switched {
                 Some(_) => net.class_between(from, to, &places),
                 None => format!("{} links", port_name(topology, port)),

@@ -53,7 +53,9 @@ impl Table {
             tr class=[named(class)] {
                 @for (column, cell) in cells.iter().enumerate() {
                     @if fold == Some(column) {
-                        td.n { button.fold type="button" aria-expanded="true" { (cell) } }
+                        td class=[is_number(cell).then_some("n")] {
+                            button.fold type="button" aria-expanded="true" { (cell) }
+                        }
                     } @else {
                         td class=[(is_number(cell) || cell == "-").then_some("n")] { (content(cell)) }
                     }

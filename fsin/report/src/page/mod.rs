@@ -12,6 +12,7 @@ mod merged;
 mod origin;
 mod ports;
 mod program;
+mod side;
 mod tables;
 mod verdict;
 mod warnings;
@@ -136,6 +137,7 @@ fn sections(subject: Subject<'_>, baseline: Option<Baseline<'_>>, scale: Scale, 
     let (drawn, rows) = both.as_ref().map_or((&curves, collected), |(curves, collected)| (curves, collected));
     let pictures = pictures(drawn, rows, &style);
     html! {
+        (side::section(plan, collected))
         (verdict::section(plan, collected))
         (collectives::section(plan, collected))
         (verdict::ranks(plan, collected))
@@ -204,6 +206,12 @@ fn hollow(collected: &Collected) -> Markup {
             p.note {
                 "Hollow markers are saturated points: the network accepted less than it was asked for. Queues of open \
                  sources grow, and latency is that of a run of this length. No line leads to them."
+            }
+        }
+        @if collected.rows.iter().any(|row| row.result.is_undecided()) {
+            p.note {
+                "Markers with a dot are undecided points: their runs were too short to tell whether the network carries \
+                 the load."
             }
         }
     }

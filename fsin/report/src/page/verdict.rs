@@ -57,7 +57,7 @@ pub(super) fn section(plan: &Plan, collected: &Collected) -> Markup {
             h2 { "What bounds it" }
             @for (values, lines, _) in &found {
                 @if !values.is_empty() { h3 { (values) } }
-                ul { @for (what, text) in lines { li { strong { (what) } " " (text) } } }
+                ul { @for (what, text) in lines { li { strong { (what) ":" } " " (text) } } }
             }
         }
     }
@@ -165,7 +165,7 @@ fn late_rank(collectives: &[fsin_experiment::result::CollectiveTimes]) -> Option
 }
 
 /// A time \[ns\] in a suitable unit.
-fn time(ns: f64) -> String {
+pub(super) fn time(ns: f64) -> String {
     let units = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
     let (unit, size) = units.into_iter().rfind(|&(_, size)| ns >= size).unwrap_or(units[0]);
     format!("{} {unit}", short(ns / size))

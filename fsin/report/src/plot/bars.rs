@@ -1,6 +1,6 @@
 //! Bars for settings that are words. On a logarithmic axis, where the length of a bar would mean nothing, markers.
 
-use super::canvas::{Canvas, GAP, Key, LETTERS, WORDS, breadth, colour, wide};
+use super::canvas::{Canvas, Fill, GAP, Key, LETTERS, WORDS, breadth, colour, wide};
 use super::{Frame, Hint};
 use crate::letters::cut;
 use crate::svg::{Anchor, Ink};
@@ -78,7 +78,10 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
             let middle = left + width / 2;
             let is_within = y.holds(mark.value.mean);
             if !y.is_log() {
-                let ink = if mark.saturated { Ink::Edge(colour(number), 4) } else { Ink::Filled(colour(number)) };
+                let ink = match mark.fill() {
+                    Fill::Full => Ink::Filled(colour(number)),
+                    Fill::Hollow | Fill::Dotted => Ink::Edge(colour(number), 4),
+                };
                 canvas.rectangle((left + 2, top), (left + width - 2, canvas.bottom), ink);
             }
             let of = if y.is_log() { number } else { 7 };
@@ -88,7 +91,7 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
                 canvas.interval(of, middle, (mark.value.mean, ci95), &y);
             }
             if y.is_log() && is_within {
-                canvas.marker(number, (middle, top), !mark.saturated);
+                canvas.marker(number, (middle, top), mark.fill());
             }
             let text = mark.hint(&series.label, &frame.x_title, &frame.y_title);
             hints.push(Hint { x: middle, y: top, text });

@@ -60,6 +60,17 @@ pub(super) type Label<'a> = (Option<usize>, &'a str);
 /// Legend of the broken line across the picture, on which accepted load equals offered load.
 pub(super) const DIAGONAL: &str = "all of it accepted";
 
+/// What is inside a marker.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Fill {
+    /// Its colour.
+    Full,
+    /// Nothing: a saturated point.
+    Hollow,
+    /// A dot: a point whose run was too short to tell whether it is saturated.
+    Dotted,
+}
+
 /// A picture being drawn.
 pub(super) struct Canvas {
     /// The picture so far.
@@ -153,9 +164,9 @@ impl Canvas {
                 (Some(number), Key::Curve) => {
                     let y_of = f64::from(y);
                     self.curve(number, &[(f64::from(x), y_of), (f64::from(x + SAMPLE), y_of)]);
-                    self.marker(number, (x + SAMPLE / 2, y), true);
+                    self.marker(number, (x + SAMPLE / 2, y), Fill::Full);
                 }
-                (Some(number), Key::Marker) => self.marker(number, (x + SAMPLE / 2, y), true),
+                (Some(number), Key::Marker) => self.marker(number, (x + SAMPLE / 2, y), Fill::Full),
                 (Some(number), Key::Bar) => {
                     let corners = [(x + SAMPLE / 2 - 16, y - 14), (x + SAMPLE / 2 + 16, y + 14)];
                     self.rectangle(corners[0], corners[1], Ink::Filled(colour(number)));
@@ -204,8 +215,8 @@ impl Canvas {
         }
     }
 
-    /// The marker of a curve: filled or hollow; markers of a baseline are smaller.
-    pub(super) fn marker(&mut self, number: usize, (x, y): Place, full: bool) {
+    /// The marker of a curve; markers of a baseline are smaller.
+    pub(super) fn marker(&mut self, number: usize, (x, y): Place, fill: Fill) {
         let scaled = |size: i32| if number < BASELINE { size } else { size * 3 / 5 };
         let colour = colour(number);
         let shape: Vec<Place> = match number % 4 {
@@ -215,7 +226,7 @@ impl Canvas {
             _ => vec![(0, -13), (13, 0), (0, 13), (-13, 0)],
         };
         let shape: Vec<Place> = shape.into_iter().map(|(dx, dy)| (x + scaled(dx), y + scaled(dy))).collect();
-        let inside = if full { colour } else { WHITE };
+        let inside = if fill == Fill::Full { colour } else { WHITE };
         if shape.is_empty() {
             self.svg.circle((x, y), scaled(10), Ink::Filled(inside));
             self.svg.circle((x, y), scaled(10), Ink::Edge(colour, 4));
@@ -225,6 +236,9 @@ impl Canvas {
             edge.push(shape[1]);
             self.svg.polygon(&shape, inside);
             self.svg.line(&edge, colour, 4);
+        }
+        if fill == Fill::Dotted {
+            self.svg.circle((x, y), scaled(4), Ink::Filled(colour));
         }
     }
 

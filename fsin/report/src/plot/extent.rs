@@ -113,7 +113,7 @@ mod tests {
     fn series(values: &[(f64, f64, bool)]) -> Series {
         let mark = |&(x, mean, saturated): &(f64, f64, bool)| {
             let value = Value { mean, ci95: None };
-            Mark { x, word: x.to_string(), value, raw: value, saturated }
+            Mark { x, word: x.to_string(), value, raw: value, saturated, undecided: false }
         };
         Series { spots: values.iter().map(mark).collect(), ..Series::default() }
     }

@@ -43,7 +43,7 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
         }
         for mark in shown {
             let (x, y) = (x.place(mark.x), y.place(mark.value.mean));
-            canvas.marker(series.number, (x, y), !mark.saturated);
+            canvas.marker(series.number, (x, y), mark.fill());
             hints.push(Hint { x, y, text: mark.hint(&series.label, &frame.x_title, &frame.y_title) });
         }
     }

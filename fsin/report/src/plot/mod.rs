@@ -1,6 +1,7 @@
 //! Curves as pictures: SVG, legible at half the width of a page, and distinguishable without colours.
 //!
-//! A saturated point is drawn as a hollow marker only, without a line to it: beyond saturation, mean latency depends
+//! An undecided point, whose run was too short to tell whether it is saturated, has a marker with a dot inside. A
+//! saturated point is drawn as a hollow marker only, without a line to it: beyond saturation, mean latency depends
 //! only on run length. All pictures of a figure have the same axes.
 
 mod bars;
@@ -197,6 +198,8 @@ struct Mark {
     raw: Value,
     /// True if the point is saturated.
     saturated: bool,
+    /// True if its run was too short to tell.
+    undecided: bool,
 }
 
 /// A picture before it is drawn.
@@ -245,11 +248,24 @@ impl Frame<'_> {
 }
 
 impl Mark {
+    /// What is inside its marker.
+    const fn fill(&self) -> canvas::Fill {
+        match (self.saturated, self.undecided) {
+            (true, _) => canvas::Fill::Hollow,
+            (false, true) => canvas::Fill::Dotted,
+            (false, false) => canvas::Fill::Full,
+        }
+    }
+
     /// The text of the hint at this point.
     fn hint(&self, label: &str, x_title: &str, y_title: &str) -> String {
         let head = if label.is_empty() { String::new() } else { format!("{label}\n") };
         let value = with_interval(self.value.mean, self.value.ci95);
-        let end = if self.saturated { "\nsaturated" } else { "" };
+        let end = match (self.saturated, self.undecided) {
+            (true, _) => "\nsaturated",
+            (false, true) => "\nundecided: too short to tell whether it is saturated",
+            (false, false) => "",
+        };
         format!("{head}{x_title}: {}\n{y_title}: {value}{end}", self.word)
     }
 }
@@ -518,7 +534,14 @@ fn sheets<'a>(part: &'a Part<'a>, collected: &Collected, reading: Reading, unit:
     let mark = |spot: &Spot| {
         let raw = spot.value(&collected.rows, reading)?;
         let word = part.word(&spot.word);
-        Some(Mark { x: spot.x, word, value: unit.scaled(raw), raw, saturated: spot.saturated })
+        Some(Mark {
+            x: spot.x,
+            word,
+            value: unit.scaled(raw),
+            raw,
+            saturated: spot.saturated,
+            undecided: spot.undecided,
+        })
     };
     let series = |curve: &&Curve| Series {
         number: 0,

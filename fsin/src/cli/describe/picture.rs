@@ -87,12 +87,10 @@ pub(crate) fn svg(topology: &dyn Topology, blocked: &[Ends], dead: &[DeadLink]) 
 /// Draws every link into `text`, a bidirectional one once. Returns the outermost points of bent links.
 fn links(topology: &dyn Topology, places: &[Place], blocked: &[Ends], text: &mut String) -> Vec<Place> {
     let mut bends = Vec::new();
-    let ports = topology.shape().ports();
-    let neighbour =
-        |node: usize, port: usize| topology.neighbour(NodeId::at(node), Port(port as u8)).map(NodeId::index);
-    let all: Vec<(usize, usize, usize)> = (0..places.len())
-        .flat_map(|node| (0..ports).filter_map(move |port| Some((node, neighbour(node, port)?, port))))
-        .collect();
+    let outputs = topology.outputs();
+    let link =
+        |(from, port): (NodeId, Port)| Some((from.index(), topology.neighbour(from, port)?.index(), port.index()));
+    let all: Vec<(usize, usize, usize)> = outputs.all().filter_map(link).collect();
     let directed: HashSet<(usize, usize)> = all.iter().map(|&(from, to, _)| (from, to)).collect();
     // Number of links drawn so far between two nodes: each of several parallel links is bent more than the one before.
     let mut drawn: HashMap<(usize, usize), usize> = HashMap::new();
@@ -113,9 +111,9 @@ fn links(topology: &dyn Topology, places: &[Place], blocked: &[Ends], text: &mut
             let between = (f64::midpoint(a.0, b.0), f64::midpoint(a.1, b.1));
             bends.push((f64::midpoint(between.0, middle.0), f64::midpoint(between.1, middle.1)));
         }
-        let class = topology.link_class(NodeId::at(from), Port(port as u8));
+        let class = topology.link_class(NodeId::at(from), Port::at(port));
         let (colour, arrow) = (COLOURS[class % COLOURS.len()], if is_both { "" } else { " marker-end=\"url(#to)\"" });
-        let is_blocked = is_blocked(blocked, NodeId::at(from), Port(port as u8));
+        let is_blocked = is_blocked(blocked, NodeId::at(from), Port::at(port));
         let broken = if is_blocked { " stroke-dasharray=\"2 3\"" } else { "" };
         let _ = writeln!(
             text,
@@ -180,8 +178,8 @@ fn levels(topology: &dyn Topology) -> Vec<usize> {
     let mut next = 0;
     while let Some(&here) = reached.get(next) {
         next += 1;
-        for port in 0..topology.shape().ports() {
-            if let Some(there) = topology.neighbour(NodeId::at(here), Port(port as u8)).map(NodeId::index)
+        for port in topology.ports_of(NodeId::at(here)) {
+            if let Some(there) = topology.neighbour(NodeId::at(here), port).map(NodeId::index)
                 && levels[there] == usize::MAX
             {
                 levels[there] = levels[here] + 1;

@@ -185,8 +185,7 @@ impl Described {
         };
         for host in (0..network.endpoints()).map(NodeId::at) {
             if let Some(nic) = network.fabric().nic(host) {
-                let ports = (0..network.fabric().ports()).map(|port| Port(port as u8));
-                let to_switches = ports.filter_map(|port| network.neighbour(nic, port));
+                let to_switches = network.ports_of(nic).filter_map(|port| network.neighbour(nic, port));
                 let links = to_switches.filter(|there| there.index() >= network.endpoints()).count();
                 new.several.push((topology::node_name(topology, host), links));
             }
@@ -201,7 +200,7 @@ impl Described {
             return Some(new);
         }
         for node in (0..network.nodes()).map(NodeId::at) {
-            for port in (0..network.fabric().ports()).map(|port| Port(port as u8)) {
+            for port in network.ports_of(node) {
                 // What joins a host to the interface that it gets is no link of the file.
                 if network.neighbour(node, port).is_some() && !network.is_implied(node, port) {
                     let LinkAttributes { rate, delay, queue } = network.link(node, port);

@@ -6,9 +6,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use fsin::activity::Activity;
 use fsin::experiment::Experiment;
 use fsin::report::{activity_csv, activity_svg};
-use fsin::topology::Port;
 use fsin::watch::Watch;
-use trgen::NodeId;
 
 use crate::cli::output::NewFile;
 use crate::cli::watch::looking;
@@ -70,10 +68,10 @@ impl Kept {
         if !experiment.link_loads {
             return refuse(format!("--{FLAG} needs the loads of links"), "add --link-loads");
         }
-        let ports = topology.shape().ports();
-        let is_link =
-            |&link: &usize| topology.neighbour(NodeId::at(link / ports), Port((link % ports) as u8)).is_some();
-        let links = (0..topology.nodes() * ports).filter(is_link).collect();
+        let outputs = topology.outputs();
+        let ends = outputs.all().enumerate();
+        let links =
+            ends.filter(|&(_, (node, port))| topology.neighbour(node, port).is_some()).map(|(at, _)| at).collect();
         let activity = Activity::new(links, topology.endpoints(), experiment.units.packet_phits, room.injection_phits);
         Ok(Some(Self { activity, file: NewFile::create(named, path)?, is_csv, title: title(experiment) }))
     }

@@ -70,7 +70,7 @@ impl Kept {
             Some((1, 1)) => (("us", 1e6), "packets"),
             _ => (("cycles", 1.0), "phits"),
         };
-        let queues = Queues::new(topology.shape().ports());
+        let queues = Queues::new(topology.outputs());
         let title = activity::title(experiment);
         Ok(Some(Self { queues, file: NewFile::create(named, path)?, is_csv, title, unit, packets }))
     }

@@ -55,13 +55,24 @@ const MAX_HOPS: usize = 1 << 28;
 /// Maximum number of virtual channels, as masks have so many bits.
 pub const MAX_CHANNELS: u32 = 32;
 
-/// A hop of a route.
+/// A hop of a route: the port of the router that it leaves through, and the number of its set of channels, from 1;
+/// [`Hop::ANY`] for all channels. In one word, for tables have very many.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Step {
-    /// The port of the router that it leaves through.
-    port: u8,
-    /// Number of its set of channels, from 1; [`Hop::ANY`] for all channels.
-    class: u8,
+struct Step(u32);
+
+impl Step {
+    /// No switch has 2^24 ports.
+    const fn new(port: u32, class: u8) -> Self {
+        Self(port << 8 | class as u32)
+    }
+
+    const fn port(self) -> u32 {
+        self.0 >> 8
+    }
+
+    const fn class(self) -> u8 {
+        self.0 as u8
+    }
 }
 
 /// What the entries of a table stand for.
@@ -160,9 +171,9 @@ impl Paths {
     ///
     /// # Errors
     /// More hops, or more different sets of channels, than a table can hold.
-    pub fn hop(&mut self, port: u8, channels: Option<u32>) -> Result<(), SpecError> {
+    pub fn hop(&mut self, port: u32, channels: Option<u32>) -> Result<(), SpecError> {
         let class = self.0.class(channels)?;
-        self.0.push(Step { port, class })
+        self.0.push(Step::new(port, class))
     }
 
     /// Ends the path of the present pair.
@@ -247,9 +258,9 @@ impl RouteTable {
     /// the table is by router and destination.
     #[must_use]
     #[inline]
-    pub fn hop_of_pair(&self, (source, destination): (usize, usize), count: usize) -> Option<(u8, Option<u32>)> {
+    pub fn hop_of_pair(&self, (source, destination): (usize, usize), count: usize) -> Option<(u32, Option<u32>)> {
         let path = (self.kind == Kind::Paths).then(|| self.entry(source, destination))?;
-        path.get(count).map(|step| (step.port, self.channels_of(step.class)))
+        path.get(count).map(|step| (step.port(), self.channels_of(step.class())))
     }
 
     /// The same routes with a path for each pair; of several next hops the first one.
@@ -273,9 +284,9 @@ impl RouteTable {
     /// The ports to choose from at a router for a destination, where the table is by router and destination; `None`
     /// where it has paths.
     #[must_use]
-    pub fn next_ports(&self, router: usize, destination: usize) -> Option<impl Iterator<Item = u8> + '_> {
+    pub fn next_ports(&self, router: usize, destination: usize) -> Option<impl Iterator<Item = u32> + '_> {
         let own = (self.kind == Kind::Destinations).then(|| self.entry(router, destination));
-        own.map(|steps| steps.iter().map(|step| step.port))
+        own.map(|steps| steps.iter().map(|step| step.port()))
     }
 
     /// True if a packet between some endpoints has several hops to choose from.
@@ -289,20 +300,20 @@ impl RouteTable {
         &'a self,
         routers: &'a Routers<'_>,
         (source, destination): (usize, usize),
-    ) -> impl Iterator<Item = (usize, u8, Option<u32>)> + 'a {
+    ) -> impl Iterator<Item = (usize, u32, Option<u32>)> + 'a {
         let (mut here, home, mut count) = (routers.entry(source), routers.home(destination), 0);
         std::iter::from_fn(move || {
             if here == home {
                 return None;
             }
-            let &Step { port, class } = match self.kind {
+            let step = match self.kind {
                 Kind::Paths => self.entry(source, destination).get(count)?,
                 Kind::Destinations => self.entry(here, destination).first()?,
             };
             count += 1;
             let from = here;
-            here = routers.next(here, port.into())?;
-            Some((from, port, self.channels_of(class)))
+            here = routers.next(here, step.port() as usize)?;
+            Some((from, step.port(), self.channels_of(step.class())))
         })
     }
 
@@ -316,7 +327,7 @@ impl RouteTable {
         let pairs = (0..self.endpoints).flat_map(|source| (0..self.endpoints).map(move |to| (source, to)));
         for pair in pairs.filter(|(source, destination)| source != destination) {
             for (router, port, channels) in self.path(routers, pair) {
-                let output = router * ports + usize::from(port);
+                let output = router * ports + port as usize;
                 by_output[output] += 1;
                 used[output] |= channels.unwrap_or(mask(vcs));
                 hops += 1;
@@ -358,7 +369,7 @@ impl RoutingFunction for Given {
                 several => several.get(draw.draw(at.here as u32, several.len() as u32) as usize),
             },
         };
-        step.map(|step| Hop::of_class(step.port, step.class))
+        step.map(|step| Hop::of_class(step.port(), step.class()))
     }
 
     fn hop(&self, at: &Visit, _: usize, _: &mut impl Draw) -> Phase {

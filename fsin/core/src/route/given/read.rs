@@ -142,8 +142,8 @@ impl<'a> Nodes<'a> {
     }
 
     /// The port that leads from a router to another one: the first of several unless the file says which.
-    fn port(&self, line: u32, (here, next): (usize, usize), given: Option<u8>) -> Result<u8, SpecError> {
-        let mut ports = self.routers.links(here).filter(|&(_, there)| there == next).map(|(port, _)| port as u8);
+    fn port(&self, line: u32, (here, next): (usize, usize), given: Option<u32>) -> Result<u32, SpecError> {
+        let mut ports = self.routers.links(here).filter(|&(_, there)| there == next).map(|(port, _)| port as u32);
         let (from, to) = (self.routers.name(here), self.routers.name(next));
         match given {
             None => ports.next().ok_or_else(|| {
@@ -269,7 +269,7 @@ fn rows<'a>(
                 let what = format!("a hop that leaves {}, where the destination is", nodes.name(current));
                 return Err(fault(line, what, "leave it out: a packet that has arrived does not go on"));
             }
-            let step = Step { port, class: table.class(vc).map_err(|error| error.within(format!("line {line}: ")))? };
+            let step = Step::new(port, table.class(vc).map_err(|error| error.within(format!("line {line}: ")))?);
             let (source, destination) = (source.unwrap_or(0) as u32, destination as u32);
             rows.push(Row { source, destination, here: here as u32, step, line });
             continue;
@@ -335,7 +335,7 @@ fn by_source(rows: &mut [Row], mut table: Builder, routers: &Routers<'_>) -> Res
                 }
                 passed.push(here);
                 table.push(step)?;
-                here = routers.next(here, step.port.into()).unwrap_or(here);
+                here = routers.next(here, step.port() as usize).unwrap_or(here);
             }
             if passed.len() < own.len() {
                 let lost = own.iter().find(|row| !passed.contains(&(row.here as usize)));
@@ -390,7 +390,7 @@ fn by_destination(rows: &mut [Row], mut table: Builder, routers: &Routers<'_>) -
                     continue;
                 };
                 *tried += 1;
-                let next = routers.next(at, row.step.port.into()).unwrap_or(at);
+                let next = routers.next(at, row.step.port() as usize).unwrap_or(at);
                 if path.iter().any(|&(passed, _)| passed == next) {
                     return Err(circle(routers, (source, destination), next, row.line));
                 }
@@ -459,7 +459,7 @@ fn paths<'a>(
         for (ends, set) in visited.array_windows().zip(sets) {
             let &[here, next] = ends;
             let class = table.class(channels(line, set)?).map_err(|error| error.within(format!("line {line}: ")))?;
-            steps.push(Step { port: nodes.port(line, (here, next), None)?, class });
+            steps.push(Step::new(nodes.port(line, (here, next), None)?, class));
         }
         given[source * endpoints + destination] = Some((line, begin..steps.len()));
     }

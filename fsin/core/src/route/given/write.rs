@@ -40,7 +40,7 @@ pub fn write(table: &RouteTable, routers: &Routers<'_>, form: Form, out: &mut im
         let mut nodes = vec![routers.name(routers.entry(pair.0))];
         let mut sets = Vec::new();
         for (here, port, mask) in table.path(routers, pair) {
-            let Some(next) = routers.next(here, port.into()) else { continue };
+            let Some(next) = routers.next(here, port as usize) else { continue };
             let (next, set) = (routers.name(next), channels(mask));
             if form == Form::Hops {
                 let here = nodes.last().map_or("", String::as_str);

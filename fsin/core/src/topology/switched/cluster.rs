@@ -34,7 +34,7 @@ pub(in crate::topology) const CLUSTER: Row = Row {
                 GPU g of node n is endpoint n gpus + g",
         parameters: &[
             Parameter { name: "nodes", about: "nodes", range: "1 or more", default: "" },
-            Parameter { name: "gpus", about: "GPUs of a node", range: "1 to 128", default: "" },
+            Parameter { name: "gpus", about: "GPUs of a node", range: "1 to 4096", default: "" },
             Parameter {
                 name: "up",
                 about: "what joins the GPUs of a node: a switch, a ring, or a link between every two (full)",
@@ -235,7 +235,7 @@ fn parse(words: &str) -> Result<Switched, SpecError> {
         Err(SpecError::new(ErrorKind::OutOfRange, what, format!("use 1 to {most}")))
     };
     let nodes = count("nodes", nodes, None, MAX_MADE)?;
-    let gpus = count("gpus", gpus, None, 128)?;
+    let gpus = count("gpus", gpus, None, 4096)?;
     let rails = count("rails", rails, Some(gpus), gpus)?;
     if !gpus.is_multiple_of(rails) {
         let what = format!("{gpus} GPUs in `{spec}` do not share {rails} rails evenly");

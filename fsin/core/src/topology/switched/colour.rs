@@ -13,11 +13,11 @@ const NONE: u32 = u32::MAX;
 
 /// A number below `ports` for each of these directed links between `nodes` nodes, whose in-degree and out-degree must
 /// not exceed `ports`.
-pub(super) fn colours(nodes: usize, ports: usize, arcs: &[(u32, u32)]) -> Vec<u8> {
+pub(super) fn colours(nodes: usize, ports: usize, arcs: &[(u32, u32)]) -> Vec<u32> {
     // By node and number: the arc with that number that leaves the node, and the one that enters it.
     let mut leaving = vec![NONE; nodes * ports];
     let mut entering = vec![NONE; nodes * ports];
-    let mut colours = vec![0u8; arcs.len()];
+    let mut colours = vec![0u32; arcs.len()];
     for (arc, &(from, to)) in arcs.iter().enumerate() {
         let free = |table: &[u32], node: u32| {
             let row = &table[node as usize * ports..][..ports];
@@ -51,14 +51,14 @@ pub(super) fn colours(nodes: usize, ports: usize, arcs: &[(u32, u32)]) -> Vec<u8
             }
             for &arc in &path {
                 let colour = &mut colours[arc as usize];
-                *colour = if usize::from(*colour) == at_sender { at_receiver } else { at_sender } as u8;
+                *colour = if *colour as usize == at_sender { at_receiver } else { at_sender } as u32;
                 let (sender, receiver) = arcs[arc as usize];
-                leaving[sender as usize * ports + usize::from(*colour)] = arc;
-                entering[receiver as usize * ports + usize::from(*colour)] = arc;
+                leaving[sender as usize * ports + *colour as usize] = arc;
+                entering[receiver as usize * ports + *colour as usize] = arc;
             }
             at_sender
         });
-        colours[arc] = colour as u8;
+        colours[arc] = colour as u32;
         leaving[from as usize * ports + colour] = arc as u32;
         entering[to as usize * ports + colour] = arc as u32;
     }
@@ -84,7 +84,7 @@ mod tests {
             let ports = (0..nodes).map(|node| arcs.iter().filter(|&&(from, _)| from == node).count()).max().unwrap();
             let colours = colours(nodes as usize, ports, &arcs);
             for (one, (arc, colour)) in arcs.iter().zip(&colours).enumerate() {
-                assert!(usize::from(*colour) < ports);
+                assert!((*colour as usize) < ports);
                 for (other, more) in arcs.iter().zip(&colours).skip(one + 1) {
                     assert!(colour != more || (arc.0 != other.0 && arc.1 != other.1), "{arc:?} {other:?}");
                 }

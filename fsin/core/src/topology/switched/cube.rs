@@ -67,12 +67,12 @@ impl Cube {
     #[must_use]
     #[inline]
     pub const fn port(&self, dimension: usize, positive: bool) -> Port {
-        Port((2 * dimension + !positive as usize) as u8)
+        Port::at(2 * dimension + !positive as usize)
     }
 
     /// The port number of each directed link: the port of the torus at a switch; at an endpoint, the number of its
     /// switch's port.
-    fn colours(&self, links: &[Link]) -> Vec<u8> {
+    fn colours(&self, links: &[Link]) -> Vec<u32> {
         let (endpoints, ring_ports) = (self.lattice.endpoints, 2 * self.lattice.sizes.len() as u32);
         // Ports to endpoints follow those of the torus.
         let port = |place: u32| if place < endpoints { ring_ports + place } else { place - endpoints };
@@ -80,7 +80,7 @@ impl Cube {
             let [(one, here), (_, there)] = link.ends;
             if one < self.lattice.first { [port(there); 2] } else { [port(here), port(there)] }
         });
-        both.map(|port| port as u8).collect()
+        both.collect()
     }
 }
 

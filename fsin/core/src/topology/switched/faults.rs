@@ -11,7 +11,7 @@ use trgen::phrase;
 use trgen::rng::{Purpose, mix2, pick};
 
 use super::{NOWHERE, Switched};
-use crate::topology::{Ends, Port, Topology};
+use crate::topology::{Ends, Topology};
 
 /// Maximum number of pairs of nodes that an error names.
 const NAMED: usize = 4;
@@ -28,7 +28,7 @@ impl Switched {
         // Each link from its lower end, parallel links one by one.
         let mut alive: Vec<Ends> = Vec::new();
         for node in switches {
-            for port in (0..fabric.ports()).map(|port| Port(port as u8)) {
+            for port in fabric.ports_of(node) {
                 let there = fabric.neighbour(node, port).filter(|there| node < *there);
                 if let (Some(there), Some(back)) = (there, fabric.back(node, port)) {
                     alive.push([(node, port), (there, back)]);
@@ -62,7 +62,8 @@ impl Switched {
     pub(in crate::topology) fn less(&self, dead: &[Ends]) -> Self {
         let mut fabric = (*self.fabric).clone();
         for &(node, port) in dead.iter().flatten() {
-            fabric.neighbours[node.index() * fabric.ports + port.index()] = NOWHERE;
+            let at = fabric.output(node, port);
+            fabric.neighbours[at] = NOWHERE;
         }
         fabric.dead.extend(dead);
         fabric.update_nics();
@@ -76,7 +77,7 @@ impl Switched {
         let mut reached = vec![fabric.home(NodeId(0)).0];
         while let Some(node) = reached.pop() {
             if seen.insert(node) {
-                reached.extend((0..fabric.ports()).filter_map(|port| fabric.neighbour(node, Port(port as u8))));
+                reached.extend(fabric.ports_of(node).filter_map(|port| fabric.neighbour(node, port)));
             }
         }
         let endpoints = || (0..fabric.endpoints()).map(NodeId::at);

@@ -14,8 +14,8 @@ use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 
-use super::{Fabric, MAX_RATIO, Pace, Switched};
-use crate::topology::{MAX_DELAY, Port, Topology};
+use super::{Fabric, MAX_RATIO, MOST_PORTS, Pace, Switched};
+use crate::topology::{MAX_DELAY, Outputs, Port, Topology};
 
 /// A place in a file, counted from 1.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
@@ -79,20 +79,23 @@ pub enum Attribute {
     Routes,
 }
 
-/// The attributes of links that a model uses.
+/// The attributes of links that a model uses, and how many links of a switch it takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Uses {
     /// The model, as errors name it.
     pub model: &'static str,
     /// The attributes.
     pub attributes: &'static [Attribute],
+    /// True if a switch may have any number of links; false if it has at most 255, as routers with a queue for each.
+    pub any_ports: bool,
 }
 
 impl Uses {
-    /// Rejects a topology whose description gives a link an attribute that the model does not use.
+    /// Rejects a topology whose description gives a link an attribute that the model does not use, and switches of more
+    /// links than it takes.
     ///
     /// # Errors
-    /// The first such attribute, with its place in the file.
+    /// The number of links; the first such attribute, with its place in the file.
     pub fn check(&self, topology: &dyn Topology) -> Result<(), SpecError> {
         self.check_with(topology, |attribute| attribute)
     }
@@ -116,8 +119,29 @@ impl Uses {
             let remedy = phrase!["use ", ["network" => "flow"], ", which takes the routes of the file as they are"];
             return Err(why.clone().remedied(remedy).of("topology"));
         }
+        let ports = topology.shape().ports();
+        if ports > MOST_PORTS && !self.any_ports {
+            let what = format!(
+                "a switch of {} has {ports} links, and a router of {} has at most {MOST_PORTS}",
+                topology.spec(),
+                self.model
+            );
+            let remedy = phrase![
+                "use ",
+                ["network" => "flow"],
+                ", ",
+                ["network" => "ethernet"],
+                " or ",
+                ["network" => "constant-delay"],
+                ", whose switches have any number; or several smaller switches, as in fattree:K,N"
+            ];
+            return Err(SpecError::new(ErrorKind::TooLarge, what, remedy).of("topology"));
+        }
         let Some(links) = topology.switched().and_then(Switched::links) else { return Ok(()) };
-        let unused = links.given.iter().find(|given| !self.attributes.contains(&converted(given.attribute)));
+        let is_unused = |given: &&Given| !self.attributes.contains(&converted(given.attribute));
+        // A model without links takes the nodes of a file whose links cannot be without attributes.
+        let is_taken = |given: &&Given| !(given.is_demanded && self.attributes.is_empty());
+        let unused = links.given.iter().filter(is_taken).find(is_unused);
         unused.map_or(Ok(()), |given| {
             Err(given.refused(topology, &given.attribute.why(self.model), given.attribute.remedy(self)))
         })
@@ -174,13 +198,15 @@ pub(super) struct Given {
     pub(super) key: String,
     pub(super) value: String,
     pub(super) place: Place,
+    /// True if the form of the file demands it of each link.
+    pub(super) is_demanded: bool,
 }
 
 /// What the description says of all links.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Links {
-    /// Maximum number of ports of a node.
-    ports: usize,
+    /// The ports of all nodes in one row.
+    outputs: Outputs,
     /// By node and port: the set of attributes of the link that leaves there; [`NONE`] if the description gives none.
     by_port: Vec<u32>,
     /// Sets of attributes.
@@ -232,10 +258,11 @@ pub(super) enum Routes {
 impl Links {
     /// Links without attributes.
     pub(super) fn new(fabric: &Fabric, sets: Vec<Set>, given: Vec<Given>) -> Self {
-        let count = fabric.nodes() * fabric.ports();
+        let outputs = fabric.outputs();
+        let count = outputs.count();
         let has_times = sets.iter().any(Set::has_time);
         Self {
-            ports: fabric.ports(),
+            outputs,
             by_port: vec![NONE; count],
             sets,
             order: vec![NONE; count],
@@ -253,18 +280,18 @@ impl Links {
 
     /// Sets the attributes of the link that leaves a node through a port, and its position in the description.
     pub(super) fn set(&mut self, node: u32, port: Port, set: u32, order: u32) {
-        let at = node as usize * self.ports + port.index();
+        let at = self.outputs.at(node as usize, port.index());
         (self.by_port[at], self.order[at]) = (set, order);
     }
 
     fn of(&self, node: NodeId, port: Port) -> Option<&Set> {
-        let set = *self.by_port.get(node.index() * self.ports + port.index())?;
+        let set = *self.by_port.get(self.outputs.at(node.index(), port.index()))?;
         self.sets.get(set as usize)
     }
 
     /// Position of a link in the description; `None` for a link of an endpoint that has no name of its own.
     pub(super) fn order(&self, node: NodeId, port: Port) -> Option<u32> {
-        self.order.get(node.index() * self.ports + port.index()).copied().filter(|&order| order != NONE)
+        self.order.get(self.outputs.at(node.index(), port.index())).copied().filter(|&order| order != NONE)
     }
 }
 
@@ -342,16 +369,14 @@ impl Switched {
     #[must_use]
     pub fn pace(&self, node: NodeId, port: Port) -> Pace {
         let paced = self.links().and_then(|links| Some((links, links.paced.as_ref()?)));
-        paced.map_or(Pace::FULL, |(links, paced)| paced.by_port[node.index() * links.ports + port.index()])
+        paced.map_or(Pace::FULL, |(links, paced)| paced.by_port[links.outputs.at(node.index(), port.index())])
     }
 
     /// This network with these paces of its links, whatever its description says of rates.
     #[must_use]
     pub fn with_paces(&self, pace: impl Fn(NodeId, Port) -> Pace) -> Self {
         let mut links = self.links().cloned().unwrap_or_else(|| Links::new(&self.fabric, Vec::new(), Vec::new()));
-        let ports = self.fabric.ports();
-        let at = |at: usize| pace(NodeId::at(at / ports), Port((at % ports) as u8));
-        let by_port = (0..self.fabric.nodes() * ports).map(at).collect();
+        let by_port = self.fabric.outputs().all().map(|(node, port)| pace(node, port)).collect();
         links.paced = Some(Paced { cycle: None, by_port });
         Self { links: Some(Arc::new(links)), ..self.clone() }
     }
@@ -373,7 +398,13 @@ impl Switched {
         }
         let longest = of_length.keys().max().map_or(0, |beyond| beyond + 1).to_string();
         let place = Place::default();
-        links.given = vec![Given { attribute: Attribute::Cycles, key: "length".to_owned(), value: longest, place }];
+        links.given = vec![Given {
+            attribute: Attribute::Cycles,
+            key: "length".to_owned(),
+            value: longest,
+            place,
+            is_demanded: false,
+        }];
         links.sets = sets;
         Self { links: Some(Arc::new(links)), ..self.clone() }
     }
@@ -395,9 +426,11 @@ impl Switched {
 
     /// The nodes and ports that a link leaves.
     fn link_ends(&self) -> impl Iterator<Item = (NodeId, Port)> {
-        let ports = || (0..self.fabric.ports()).map(|port| Port(port as u8));
-        let all = (0..self.fabric.nodes()).map(NodeId::at).flat_map(move |node| ports().map(move |port| (node, port)));
-        all.filter(|&(node, port)| self.fabric.neighbour(node, port).is_some())
+        let of = |node| self.fabric.ports_of(node).map(move |port| (node, port));
+        (0..self.fabric.nodes())
+            .map(NodeId::at)
+            .flat_map(of)
+            .filter(|&(node, port)| self.fabric.neighbour(node, port).is_some())
     }
 
     /// True if some link passes less than a phit in each cycle.

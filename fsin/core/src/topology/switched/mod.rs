@@ -14,7 +14,7 @@ use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::{Geometry, NodeId};
 
-use super::{DeadLink, Ends, MAX_DIMENSIONS, Offsets, Port, Shape, Topology};
+use super::{DeadLink, Ends, MAX_DIMENSIONS, Offsets, Outputs, Port, Ports, Shape, Topology};
 
 pub(super) mod butterfly;
 pub(super) mod cluster;
@@ -55,8 +55,9 @@ pub use tree::{Stand, Tree};
 /// Maximum number of nodes of a network of switches, endpoints included.
 const MAX_NODES: usize = 1 << 22;
 
-/// Maximum number of links of a switch.
-const MAX_LINKS: usize = 255;
+/// \[links\] Switches with more have no port numbers that are the same at both ends of a link, and tables of the ports of
+/// all nodes have a row of its own length for each.
+pub(super) const MOST_PORTS: usize = 255;
 
 /// In [`Fabric::neighbours`]: no node.
 const NOWHERE: u32 = u32::MAX;
@@ -88,7 +89,7 @@ impl Link {
 }
 
 /// In [`Fabric::backs`]: the link leads one way.
-const NO_WAY: u8 = u8::MAX;
+const NO_WAY: u32 = u32::MAX;
 
 /// The nodes, their ports and the links between them.
 #[derive(Clone, Debug)]
@@ -99,18 +100,18 @@ pub struct Fabric {
     nodes: usize,
     /// Maximum number of ports of a node.
     ports: usize,
-    /// By node and port: the node at the other end; [`NOWHERE`] if there is none.
+    /// By [output](Outputs): the node at the other end; [`NOWHERE`] if there is none.
     neighbours: Vec<u32>,
     /// By node: the index in `places` of its first link; then the length of `places`.
-    starts: Vec<u32>,
+    starts: Arc<[u32]>,
     /// By node and index of a link: its port.
-    places: Vec<u8>,
+    places: Vec<u32>,
     /// By endpoint: the switch that its link leads to.
     entries: Vec<u32>,
     /// By endpoint: the switch with a link to it, and the port of that link.
-    homes: Vec<(u32, u8)>,
-    /// By node and port: the port of the node at the other end that leads back; [`NO_WAY`] if none does.
-    backs: Vec<u8>,
+    homes: Vec<(u32, u32)>,
+    /// By output: the port of the node at the other end that leads back; [`NO_WAY`] if none does.
+    backs: Vec<u32>,
     /// Dead links, by the node and port that each direction leaves. They are left out of `neighbours`.
     dead: Vec<Ends>,
     /// True if links lead one way.
@@ -121,14 +122,9 @@ pub struct Fabric {
 
 impl Fabric {
     /// `endpoints` come first among `nodes`; each has one link, at index 0, to a switch. `colours` are the port numbers
-    /// of the directed links, of each link that from the first end first; `None` if the numbers do not matter.
-    fn new(
-        spec: &str,
-        endpoints: usize,
-        nodes: usize,
-        links: &[Link],
-        colours: Option<Vec<u8>>,
-    ) -> Result<Self, SpecError> {
+    /// of the directed links, of each link that from the first end first; `None` if the numbers do not matter. With more
+    /// than [`MOST_PORTS`] links of a switch, a link has its index as its port number at each end.
+    fn new(endpoints: usize, nodes: usize, links: &[Link], colours: Option<Vec<u32>>) -> Self {
         let (mut degree, mut entering) = (vec![0u32; nodes], vec![0u32; nodes]);
         for &(node, place) in links.iter().flat_map(Link::begins) {
             degree[node as usize] = degree[node as usize].max(place + 1);
@@ -137,49 +133,49 @@ impl Fabric {
             entering[link.ends[1].0 as usize] += 1;
         }
         // Given port numbers may have gaps: those of rings of one switch.
-        let coloured = colours.iter().flatten().max().map_or(0, |&most| u32::from(most) + 1);
+        let coloured = colours.iter().flatten().max().map_or(0, |&most| most + 1);
         let ports = degree.iter().chain(&entering).copied().max().unwrap_or(0).max(coloured) as usize;
-        if ports > MAX_LINKS {
-            let what = format!("a switch of `{spec}` has {ports} links");
-            return Err(SpecError::new(
-                ErrorKind::TooLarge,
-                what,
-                format!("use at most {MAX_LINKS} links of each switch"),
-            ));
-        }
         // By directed link: its link, and the end of that from which it leads.
         let sides = |(number, link): (usize, &Link)| (0..link.begins().len()).map(move |end| (number, end));
         let directions: Vec<(usize, usize)> = links.iter().enumerate().flat_map(sides).collect();
         let ends_of = |(link, end): (usize, usize)| (links[link].ends[end].0, links[link].ends[1 - end].0);
         let arcs: Vec<(u32, u32)> = directions.iter().map(|&direction| ends_of(direction)).collect();
-        let colours = colours.unwrap_or_else(|| colour::colours(nodes, ports, &arcs));
+        let is_wide = ports > MOST_PORTS;
+        let colours = match colours.filter(|_| !is_wide) {
+            Some(colours) => colours,
+            None if is_wide => directions.iter().map(|&(link, end)| links[link].ends[end].1).collect(),
+            None => colour::colours(nodes, ports, &arcs),
+        };
+        let starts: Arc<[u32]> = std::iter::once(0)
+            .chain(degree.iter().scan(0, |sum, &degree| {
+                *sum += degree;
+                Some(*sum)
+            }))
+            .collect();
+        let outputs = if is_wide { starts[nodes] as usize } else { nodes * ports };
         let mut new = Self {
             endpoints,
             nodes,
             ports,
-            neighbours: vec![NOWHERE; nodes * ports],
-            starts: std::iter::once(0)
-                .chain(degree.iter().scan(0, |sum, &degree| {
-                    *sum += degree;
-                    Some(*sum)
-                }))
-                .collect(),
+            neighbours: vec![NOWHERE; outputs],
+            starts,
             places: vec![0; degree.iter().sum::<u32>() as usize],
             entries: vec![NOWHERE; endpoints],
             homes: Vec::new(),
-            backs: vec![NO_WAY; nodes * ports],
+            backs: vec![NO_WAY; outputs],
             dead: Vec::new(),
             is_one_way: links.iter().any(|link| link.is_one_way),
             nics: Nics::default(),
         };
         for (arc, (&colour, &(link, end))) in colours.iter().zip(&directions).enumerate() {
             let (node, place) = links[link].ends[end];
-            let at = node as usize * ports + usize::from(colour);
+            let at = new.output(NodeId(node), Port(colour));
             new.neighbours[at] = arcs[arc].1;
             if !links[link].is_one_way {
                 new.backs[at] = colours[if end == 0 { arc + 1 } else { arc - 1 }];
             }
-            new.places[(new.starts[node as usize] + place) as usize] = colour;
+            let start = new.starts[node as usize];
+            new.places[(start + place) as usize] = colour;
             if let Some(entry) = new.entries.get_mut(node as usize) {
                 *entry = arcs[arc].1;
             }
@@ -195,7 +191,44 @@ impl Fabric {
                 }
             }
         }
-        Ok(new)
+        new
+    }
+
+    /// True if a switch has more than [`MOST_PORTS`] links.
+    #[inline]
+    const fn is_wide(&self) -> bool {
+        self.ports > MOST_PORTS
+    }
+
+    /// The ports of all nodes in one row.
+    #[must_use]
+    pub fn outputs(&self) -> Outputs {
+        match self.is_wide() {
+            true => Outputs::unlike(self.ports, Arc::clone(&self.starts)),
+            false => Outputs::alike(self.nodes, self.ports),
+        }
+    }
+
+    /// The ports of a node. Some may have no link.
+    #[must_use]
+    pub fn ports_of(&self, node: NodeId) -> Ports {
+        Ports::new(if self.is_wide() { self.degree(node) } else { self.ports })
+    }
+
+    /// The place of a port among [those of all nodes](Self::outputs).
+    #[inline]
+    fn output(&self, node: NodeId, port: Port) -> usize {
+        let first = if self.is_wide() { self.starts[node.index()] as usize } else { node.index() * self.ports };
+        first + port.index()
+    }
+
+    /// What a table by output has for a port; `None` for a port beyond those of a node with a row of its own length.
+    #[inline]
+    fn of_output(&self, table: &[u32], node: NodeId, port: Port) -> Option<u32> {
+        if self.is_wide() && port.index() >= self.degree(node) {
+            return None;
+        }
+        Some(table[self.output(node, port)])
     }
 
     /// Number of endpoints, which are the first nodes.
@@ -250,15 +283,13 @@ impl Fabric {
     #[must_use]
     #[inline]
     pub fn neighbour(&self, node: NodeId, port: Port) -> Option<NodeId> {
-        let neighbour = self.neighbours[node.index() * self.ports + port.index()];
-        (neighbour != NOWHERE).then_some(NodeId(neighbour))
+        self.of_output(&self.neighbours, node, port).filter(|&neighbour| neighbour != NOWHERE).map(NodeId)
     }
 
     /// The port of the node at the other end of a port that leads back; `None` where the link leads one way.
     #[must_use]
     pub fn back(&self, node: NodeId, port: Port) -> Option<Port> {
-        let back = self.backs[node.index() * self.ports + port.index()];
-        (back != NO_WAY).then_some(Port(back))
+        self.of_output(&self.backs, node, port).filter(|&back| back != NO_WAY).map(Port)
     }
 
     /// True if links lead one way.
@@ -328,10 +359,10 @@ impl Switched {
         endpoints: usize,
         nodes: usize,
         links: &[Link],
-        colours: Option<Vec<u8>>,
+        colours: Option<Vec<u32>>,
         plan: impl Plan,
     ) -> Result<Self, SpecError> {
-        let fabric = Arc::new(Fabric::new(&spec, endpoints, nodes, links, colours)?);
+        let fabric = Arc::new(Fabric::new(endpoints, nodes, links, colours));
         let geometry = u32::try_from(endpoints).ok().and_then(|endpoints| Geometry::new(&[endpoints]));
         let geometry = geometry.ok_or_else(|| {
             SpecError::new(ErrorKind::Malformed, format!("`{spec}` has no endpoint"), "use one or more")
@@ -477,6 +508,14 @@ impl Topology for Switched {
             Some(Delay::Cycles(cycles)) => cycles,
             Some(Delay::Time(_)) | None => 0,
         }
+    }
+
+    fn outputs(&self) -> Outputs {
+        self.fabric.outputs()
+    }
+
+    fn ports_of(&self, node: NodeId) -> Ports {
+        self.fabric.ports_of(node)
     }
 
     fn nodes(&self) -> usize {

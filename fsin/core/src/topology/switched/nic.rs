@@ -10,7 +10,7 @@
 use trgen::NodeId;
 
 use super::{Fabric, Switched};
-use crate::topology::{Port, Topology};
+use crate::topology::Topology;
 
 /// Which switches are network interfaces. Switches are numbered from 0 here.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -135,8 +135,8 @@ impl Fabric {
     pub(super) fn update_nics(&mut self) {
         let homes = (0..self.endpoints).map(|node| self.home(NodeId::at(node)).0.index() - self.endpoints);
         let near = |switch: usize| {
-            let there = |port| self.neighbour(NodeId::at(switch + self.endpoints), Port(port as u8));
-            let near = (0..self.ports).filter_map(there);
+            let node = NodeId::at(switch + self.endpoints);
+            let near = self.ports_of(node).filter_map(|port| self.neighbour(node, port));
             near.filter_map(|node| node.index().checked_sub(self.endpoints)).collect()
         };
         self.nics = self.nics.among(homes, near);
@@ -160,7 +160,7 @@ mod tests {
     use trgen::NodeId;
 
     use super::super::network_of_text;
-    use crate::topology::{Port, Topology as _};
+    use crate::topology::Topology as _;
 
     /// Those that a host gets stand for no link of the file, and those that a file names do.
     #[test]
@@ -169,7 +169,7 @@ mod tests {
             [("H0 a\nH0 b\nH1 a\nH1 b", 4, 12), ("H0 x\nH1 x\nx kind nic\nx a\nx b\nH2 a\nH3 a\na b", 0, 14)]
         {
             let net = network_of_text(text, "graph:x".to_owned(), None).unwrap();
-            let ports = |node| (0..net.fabric().ports()).map(move |port| (NodeId::at(node), Port(port as u8)));
+            let ports = |node| net.ports_of(NodeId::at(node)).map(move |port| (NodeId::at(node), port));
             let links = || (0..net.nodes()).flat_map(ports).filter(|&(node, port)| net.neighbour(node, port).is_some());
             let found = links().filter(|&(node, port)| net.is_implied(node, port)).count();
             assert_eq!((found, links().count()), (implied, all), "{text}");

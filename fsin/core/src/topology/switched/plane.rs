@@ -6,7 +6,7 @@ use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError};
 
 use super::{Delay, LinkAttributes};
-use crate::topology::{Port, Topology, rate_text, table, time_text};
+use crate::topology::{Topology, rate_text, table, time_text};
 
 /// A network that is part of another.
 pub(super) struct Plane {
@@ -60,7 +60,7 @@ impl Plane {
     pub(super) fn links(&self, prefix: &str, attributes: impl Fn(LinkAttributes) -> String, text: &mut String) {
         let plane = &*self.topology;
         for router in self.first..plane.nodes() {
-            for port in (0..plane.shape().ports()).map(|port| Port(port as u8)) {
+            for port in plane.ports_of(NodeId::at(router)) {
                 let Some(there) = plane.neighbour(NodeId::at(router), port).filter(|there| there.index() >= self.first)
                 else {
                     continue;

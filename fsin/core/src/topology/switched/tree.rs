@@ -12,15 +12,15 @@
 use trgen::NodeId;
 use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
 
-use super::{Link, MAX_LINKS, Plan, Switched, check_nodes};
+use super::{Link, MOST_PORTS, Plan, Switched, check_nodes};
 use crate::topology::{Kind, Row, number, table::both_ways};
 
 /// Parameter k.
-const ARITY: Parameter = Parameter { name: "k", about: "links down of each switch", range: "1 to 254", default: "" };
+const ARITY: Parameter = Parameter { name: "k", about: "links down of each switch", range: "1 to 2048", default: "" };
 /// Parameter k'.
-const THIN_ARITY: Parameter = Parameter { name: "k'", about: "links up", range: "1 to 254", default: "" };
+const THIN_ARITY: Parameter = Parameter { name: "k'", about: "links up", range: "1 to 2048", default: "" };
 /// Parameter n.
-const LEVELS: Parameter = Parameter { name: "n", about: "levels of switches", range: "1 to 254", default: "" };
+const LEVELS: Parameter = Parameter { name: "n", about: "levels of switches", range: "1 to 2048", default: "" };
 
 /// Row of `fattree`.
 pub(in crate::topology) const FATTREE: Row = Row {
@@ -163,9 +163,9 @@ impl Tree {
     ///
     /// The i-th child is the i-th child of all of its parents, so its links cannot all have number i. By the j-th link
     /// up it is i + j, modulo the maximum number of links to one level, and downwards it is higher by that maximum.
-    pub(super) fn colours(&self, links: &[Link]) -> Option<Vec<u8>> {
+    pub(super) fn colours(&self, links: &[Link]) -> Option<Vec<u32>> {
         let most = self.children.iter().chain(&self.parents).copied().max()?;
-        if self.strands.iter().any(|&strands| strands > 1) || self.levels() < 2 || 2 * most as usize > MAX_LINKS {
+        if self.strands.iter().any(|&strands| strands > 1) || self.levels() < 2 || 2 * most as usize > MOST_PORTS {
             return None;
         }
         let both = links.iter().flat_map(|link| {
@@ -173,7 +173,7 @@ impl Tree {
             let level = self.firsts.partition_point(|&first| first <= child) - 1;
             let way = place_above - if level == 0 { 0 } else { self.children[level - 1] };
             let number = (place_below + way) % most;
-            [number as u8, (most + number) as u8]
+            [number, most + number]
         });
         Some(both.collect())
     }
@@ -263,8 +263,8 @@ fn words<const N: usize>(spec: &str, words: &str, names: [&str; N], example: &st
     }
 }
 
-/// Maximum number of levels, of links up and of links down: more would not fit a port number.
-const MAX_ARITY: u32 = 254;
+/// Maximum number of levels, of links up and of links down: of two levels, more would be too many endpoints.
+const MAX_ARITY: u32 = 2048;
 
 /// Parses `4,3`: k and n.
 fn fat(numbers: &str) -> Result<Switched, SpecError> {

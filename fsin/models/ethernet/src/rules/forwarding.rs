@@ -437,8 +437,8 @@ impl<'a> Builder<'a> {
         let mut new = Self { topology, wiring, alive, are_given: false, columns, sets, paths: None };
         let has_routes = topology.switched().is_some_and(|network| {
             let mut switches = (topology.endpoints()..topology.nodes()).map(NodeId::at);
-            let ports = (0..wiring.node_ports).map(|port| Port(port as u8));
-            switches.any(|node| ports.clone().any(|port| network.route(node, port) != Destinations::Only(&[])))
+            let is_routed = |node, port| network.route(node, port) != Destinations::Only(&[]);
+            switches.any(|node| topology.ports_of(node).any(|port| is_routed(node, port)))
         });
         new.are_given = has_routes || params.routes.is_some();
         if new.are_given && !alive.is_always() {
@@ -497,7 +497,7 @@ impl<'a> Builder<'a> {
         for switch in 0..self.wiring.switches {
             let node = NodeId::at(self.wiring.hosts + switch);
             let ports = self.wiring.ports(self.wiring.hosts + switch);
-            let mut ports: Vec<_> = ports.map(|port| (Port(self.wiring.links[port].number as u8), port)).collect();
+            let mut ports: Vec<_> = ports.map(|port| (Port(self.wiring.links[port].number), port)).collect();
             // Of parallel edges with one position, the first port comes first.
             ports.sort_by_key(|&(number, _)| network.link_order(node, number));
             for (number, port) in ports.into_iter().rev() {
@@ -516,13 +516,13 @@ impl<'a> Builder<'a> {
     fn routes_of_file(&mut self, table: &RouteTable) -> Result<(), SpecError> {
         let (wiring, topology) = (self.wiring, self.topology);
         // By switch and port of the topology: the port.
-        let mut outputs = vec![NONE; wiring.switches * wiring.node_ports];
+        let mut outputs = vec![NONE; wiring.router_outputs()];
         for (port, link) in wiring.links.iter().enumerate() {
             if let Some(switch) = (link.owner as usize).checked_sub(wiring.hosts).filter(|_| link.is_visible) {
-                outputs[switch * wiring.node_ports + usize::from(link.number)] = port as u32;
+                outputs[wiring.output_of(switch, link.number as usize)] = port as u32;
             }
         }
-        let output = |switch: usize, port: u8| outputs[switch * wiring.node_ports + usize::from(port)];
+        let output = |switch: usize, port: u32| outputs[wiring.output_of(switch, port as usize)];
         if table.next_ports(0, 0).is_some() {
             self.resize(wiring.hosts)?;
             for switch in 0..wiring.switches {

@@ -10,7 +10,7 @@ use super::wiring::Wiring;
 /// A port of a switch, or a class of it, as users know it.
 fn channel(wiring: &Wiring, port: usize, class: Option<u8>) -> Channel {
     let link = &wiring.links[port];
-    let (node, port) = (wiring.node(link.owner as usize), link.number.into());
+    let (node, port) = (wiring.node(link.owner as usize), link.number as usize);
     match class {
         None => Channel::Switch { node, port, vc: 0 },
         Some(class) => Channel::Class { node, port, class },

@@ -15,7 +15,7 @@ use crate::params::{Forwarding, MAX_TIME, Params, RATES};
 
 /// The attributes of links that this model uses.
 pub(crate) const LINKS: Uses =
-    Uses { model: "ethernet", attributes: &[Attribute::Rate, Attribute::Time, Attribute::Queue] };
+    Uses { model: "ethernet", attributes: &[Attribute::Rate, Attribute::Time, Attribute::Queue], any_ports: true };
 
 /// The attributes of links that this model uses with `forwarding=static`.
 pub(crate) const ROUTED: Uses =
@@ -32,7 +32,7 @@ pub(crate) struct Link {
     /// The device at the other end.
     pub(crate) device: u32,
     /// Number of the port at its device, as users know it.
-    pub(crate) number: u16,
+    pub(crate) number: u32,
     /// True if the other end is a switch.
     pub(crate) is_to_switch: bool,
     /// True if the link is one of the topology's.
@@ -118,7 +118,7 @@ impl Wiring {
     /// A port as users know it.
     pub(crate) fn interface(&self, port: usize) -> Interface {
         let wiring::Link { owner, number, .. } = self.ports.links()[port];
-        Interface { place: self.place(owner as usize), port: number.into() }
+        Interface { place: self.place(owner as usize), port: number as usize }
     }
 
     /// A device as users know it.
@@ -138,7 +138,7 @@ fn linked(
     let wiring::Link { peer, owner, device, number, is_to_switch, is_visible } = *end;
     let (mut rate, mut delay, mut room) = (params.link_rate, params.propagation, params.port_queue);
     if is_visible {
-        let (node, port) = (ports.node(owner as usize), Port(number as u8));
+        let (node, port) = (ports.node(owner as usize), Port(number));
         let given = topology.switched().map_or_else(LinkAttributes::default, |network| network.link(node, port));
         rate = given.rate.unwrap_or(rate);
         match given.delay {

@@ -645,7 +645,7 @@ fn frames_pass_ports_of_slow_links() {
 fn with_failures(case: Case, draws: &[u64]) -> Case {
     let topology = place(case.topology);
     let links: Vec<String> = (0..topology.nodes())
-        .flat_map(|node| (0..topology.shape().ports()).map(move |port| (NodeId::at(node), Port(port as u8))))
+        .flat_map(|node| (0..topology.shape().ports()).map(move |port| (NodeId::at(node), Port::at(port))))
         .filter_map(|(node, port)| {
             let name = |node| topology::node_name(&*topology, node);
             Some(format!("link:{}-{}", name(node), name(topology.neighbour(node, port)?)))

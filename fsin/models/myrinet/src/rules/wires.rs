@@ -13,7 +13,8 @@ use trgen::phrase;
 use crate::params::{MAX_DELAY, Params, RATES, TICKS, character_ticks};
 
 /// The attributes of links that this model uses.
-pub(crate) const LINKS: Uses = Uses { model: "myrinet", attributes: &[Attribute::Rate, Attribute::Time] };
+pub(crate) const LINKS: Uses =
+    Uses { model: "myrinet", attributes: &[Attribute::Rate, Attribute::Time], any_ports: false };
 
 /// The number of no port, no packet and no switch.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -96,7 +97,7 @@ impl Wires {
 
 /// What the topology says of a link.
 fn given(topology: &dyn Topology, wiring: &Wiring, link: &Link) -> LinkAttributes {
-    let (node, port) = (wiring.node(link.owner as usize), Port(link.number as u8));
+    let (node, port) = (wiring.node(link.owner as usize), Port(link.number));
     let network = topology.switched().filter(|_| link.is_visible);
     network.map_or_else(LinkAttributes::default, |network| network.link(node, port))
 }
@@ -142,7 +143,7 @@ fn dead(topology: &dyn Topology, params: &Params, wiring: &Wiring) -> Result<Vec
     };
     let damaged = network.with_faults(params.faults, params.seed).map_err(|refusal| refusal.of("faults"))?;
     let is_dead = |link: &Link| {
-        let (node, port) = (wiring.node(link.owner as usize), Port(link.number as u8));
+        let (node, port) = (wiring.node(link.owner as usize), Port(link.number));
         topology.neighbour(node, port).is_some() && damaged.neighbour(node, port).is_none()
     };
     Ok(wiring.links().iter().map(is_dead).collect())

@@ -205,7 +205,7 @@ impl Reference {
         if let Some(network) = network {
             for (number, node) in nodes.iter_mut().enumerate() {
                 for (port, link) in node.links.iter_mut().enumerate() {
-                    link.paced = PacedLink::new(network.pace(NodeId::at(number), Port(port as u8)));
+                    link.paced = PacedLink::new(network.pace(NodeId::at(number), Port::at(port)));
                 }
             }
         }

@@ -54,7 +54,7 @@ impl GlobalControl {
 fn transit_capacity(params: &RouterParams, topology: &dyn Topology) -> u64 {
     let ports = topology.shape().ports();
     let links = (0..topology.nodes())
-        .flat_map(|node| (0..ports).map(move |port| (NodeId::at(node), Port(port as u8))))
+        .flat_map(|node| (0..ports).map(move |port| (NodeId::at(node), Port::at(port))))
         .filter(|&(node, port)| topology.neighbour(node, port).is_some())
         .count();
     links as u64 * params.vcs as u64 * u64::from(params.queue_packets)

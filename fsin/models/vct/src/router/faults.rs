@@ -43,9 +43,8 @@ impl Reachability {
         }
         let shape = topology.shape();
         let places = (0..topology.nodes()).flat_map(|node| (0..shape.ports()).map(move |port| (node, port)));
-        let neighbours = places.map(|(node, port)| {
-            topology.neighbour(NodeId::at(node), Port(port as u8)).map_or(NOWHERE, |there| there.0)
-        });
+        let neighbours = places
+            .map(|(node, port)| topology.neighbour(NodeId::at(node), Port::at(port)).map_or(NOWHERE, |there| there.0));
         let is_adaptive = params.routing.leaves_order(params.vcs);
         Some(Self { shape, order: params.order, is_adaptive, neighbours: neighbours.collect() })
     }

@@ -140,11 +140,11 @@ pub(super) fn check(params: &RouterParams, row: &'static route::Row, topology: &
 /// Refuses links that are dead in one direction only.
 fn both_ways(params: &RouterParams, topology: &dyn Topology) -> Result<(), SpecError> {
     let shape = topology.shape();
-    let outputs = (0..topology.nodes()).flat_map(|node| (0..shape.ports()).map(move |port| (node, Port(port as u8))));
+    let outputs = (0..topology.nodes()).flat_map(|node| (0..shape.ports()).map(move |port| (node, Port::at(port))));
     for (node, port) in outputs {
         let here = NodeId::at(node);
         let Some(there) = topology.neighbour(here, port) else { continue };
-        if (0..shape.ports()).all(|back| topology.neighbour(there, Port(back as u8)) != Some(here)) {
+        if (0..shape.ports()).all(|back| topology.neighbour(there, Port::at(back)) != Some(here)) {
             let name = params.routing.name();
             let what = phrase![["routing" => name], (" needs links that lead both ways, and that from {node} to {there} does not lead back")];
             return Err(SpecError::new(ErrorKind::Conflict, what, "").of("routing"));

@@ -17,7 +17,8 @@ use fsin_core::topology::{MAX_DELAY, Port, Topology};
 use trgen::NodeId;
 
 /// The attributes of links that this model uses. Times are converted to cycles before, and rates to paces.
-pub(crate) const LINKS: Uses = Uses { model: "vct", attributes: &[Attribute::Cycles, Attribute::Pace] };
+pub(crate) const LINKS: Uses =
+    Uses { model: "vct", attributes: &[Attribute::Cycles, Attribute::Pace], any_ports: false };
 
 /// Delays of hops beyond one cycle, by the input at which the hop ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,12 +38,12 @@ impl HopDelays {
         let ports = topology.shape().ports();
         let delay = |node: NodeId, port: Port| Self::of(params, topology, node, port);
         if topology.switched().is_none() {
-            let delays: Box<[u32]> = (0..ports).map(|port| delay(NodeId(0), Port(port as u8))).collect();
+            let delays: Box<[u32]> = (0..ports).map(|port| delay(NodeId(0), Port::at(port))).collect();
             return Self { longest: delays.iter().copied().max().unwrap_or(0), delays, stride: 0 };
         }
         let mut delays = vec![0; topology.nodes() * ports];
         for node in (0..topology.nodes()).map(NodeId::at) {
-            for port in (0..ports).map(|port| Port(port as u8)) {
+            for port in (0..ports).map(Port::at) {
                 if let Some(there) = topology.neighbour(node, port) {
                     delays[there.index() * ports + port.index()] = delay(node, port);
                 }

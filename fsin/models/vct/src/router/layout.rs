@@ -53,7 +53,7 @@ pub trait Layout: Copy + Debug + Send + Sync + 'static {
     #[inline(always)]
     fn channel(self, output: usize) -> OutputVc {
         let port = self.port_of(output);
-        OutputVc { port: Port(port as u8), vc: (output - port * self.vcs()) as u8 }
+        OutputVc { port: Port::at(port), vc: (output - port * self.vcs()) as u8 }
     }
 
     /// The channels of one port, as a mask of all output channels, which must fit in a word.

@@ -49,7 +49,7 @@ impl OutputVc {
     /// The channel at index `index` of a table of a node's output channels.
     #[must_use]
     pub const fn at(index: usize, vcs: usize) -> Self {
-        Self { port: Port((index / vcs) as u8), vc: (index % vcs) as u8 }
+        Self { port: Port::at(index / vcs), vc: (index % vcs) as u8 }
     }
 }
 

@@ -203,7 +203,7 @@ impl Routes {
     /// A hop with the VCs of the message class of the head.
     #[inline(always)]
     fn candidate(&self, hop: Hop, class: u8) -> Candidate {
-        Candidate { port: hop.port, vcs: self.of_class(class, self.masks.of(hop)), tier: hop.tier }
+        Candidate { port: hop.port as u8, vcs: self.of_class(class, self.masks.of(hop)), tier: hop.tier }
     }
 
     /// Converts a mask of VCs of message class 0 to a mask for another message class.

@@ -18,7 +18,8 @@ use fsin_core::view::Occupancy;
 const OWN_DELAY: u32 = 1;
 
 /// The attributes of links that this model uses. Times are converted to cycles before, and rates to paces.
-pub(crate) const LINKS: Uses = Uses { model: "wormhole", attributes: &[Attribute::Cycles, Attribute::Pace] };
+pub(crate) const LINKS: Uses =
+    Uses { model: "wormhole", attributes: &[Attribute::Cycles, Attribute::Pace], any_ports: false };
 
 /// What is at the other end of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -107,8 +108,8 @@ impl Wiring {
         for router in 0..routers {
             let node = NodeId::at(router + first);
             for port in 0..shape.ports() {
-                let Some(there) = topology.neighbour(node, Port(port as u8)) else { continue };
-                let delay = delay_of(node, Port(port as u8));
+                let Some(there) = topology.neighbour(node, Port::at(port)) else { continue };
+                let delay = delay_of(node, Port::at(port));
                 if there.index() < first {
                     new.eject(there.index(), router, (port, delay));
                     continue;
@@ -128,7 +129,7 @@ impl Wiring {
         }
         for endpoint in (0..first).map(NodeId::at) {
             // The way from the endpoint may have another number than that to it, and lead to another switch.
-            for port in (0..shape.ports()).map(|port| Port(port as u8)) {
+            for port in (0..shape.ports()).map(Port::at) {
                 let Some(there) = topology.neighbour(endpoint, port) else { continue };
                 new.inject(endpoint.index(), there.index() - first, (port.index(), delay_of(endpoint, port)));
                 if let Some(paced) = &mut new.paced {
@@ -297,7 +298,7 @@ impl Wiring {
             End::Endpoint(endpoint) => Channel::Injection { node: NodeId(endpoint), injector: vc },
             _ if self.is_switched() => Channel::Switch { node, port, vc },
             End::Router { port, .. } => {
-                let (dimension, positive) = self.shape.direction(Port(port));
+                let (dimension, positive) = self.shape.direction(Port(port.into()));
                 Channel::Transit { node, dimension, positive, vc }
             }
             End::Nothing => Channel::Switch { node, port, vc },
@@ -309,7 +310,7 @@ impl Paced {
     /// The links of the switches; those of endpoints have full pace.
     fn new(network: &Switched, switches: usize, ports: usize) -> Self {
         let first = network.endpoints();
-        let pace = |at: usize| network.pace(NodeId::at(first + at / ports), Port((at % ports) as u8));
+        let pace = |at: usize| network.pace(NodeId::at(first + at / ports), Port::at(at % ports));
         Self {
             out: (0..switches * ports).map(|at| PacedLink::new(pace(at))).collect(),
             from_taps: vec![PacedLink::new(Pace::FULL); first],

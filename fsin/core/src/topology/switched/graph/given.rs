@@ -120,9 +120,9 @@ impl OfEdge {
                 Property::Routes => set(&mut new.routes, places, key, value, value.text.to_string())?,
                 Property::Count => {
                     let count = attribute::number(places, Item::Edge, key, value)?;
-                    if !(1..=254).contains(&count) {
+                    if !(1..=65_535).contains(&count) {
                         return Err(
-                            misread(places, Item::Edge, key, value, "use 1 to 254").of_kind(ErrorKind::OutOfRange)
+                            misread(places, Item::Edge, key, value, "use 1 to 65535").of_kind(ErrorKind::OutOfRange)
                         );
                     }
                     set(&mut new.count, places, key, value, count)?;

@@ -23,7 +23,7 @@ use trgen::NodeId;
 use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
 use trgen::phrase::Phrase;
 
-use super::{Plan, Switched, cluster};
+use super::{MAX_NODES, Plan, Switched, cluster};
 use crate::topology::{Kind, Row, check_once, number, table::both_ways};
 use formats::{FORMATS, Read};
 use network::Description;
@@ -54,7 +54,7 @@ pub(in crate::topology) const GRAPH: Row = Row {
                 about: "of each switch: graph:net.txt,endpoints=4; lines `A endpoints 2`, or in DOT endpoints=2 of a node, \
                         say otherwise. Links have delay (`A B delay 4us`, or a number of cycles beyond one), rate, queue \
                         and count, in each direction if `A -> B` and `B -> A` say so; a model that does not use one refuses it",
-                range: "0 to 254",
+                range: "0 to 4194303",
                 default: "1; 0 with hosts",
             },
             Parameter {
@@ -277,9 +277,9 @@ fn parse(words: &str) -> Result<Switched, SpecError> {
             format!("write it as in `{EXAMPLE}`"),
         ));
     }
-    if let Some(endpoints) = options.endpoints.filter(|&endpoints| endpoints > 254) {
+    if let Some(endpoints) = options.endpoints.filter(|&endpoints| endpoints as usize >= MAX_NODES) {
         let what = format!("{endpoints} endpoints of each switch in `{spec}`");
-        return Err(SpecError::new(ErrorKind::OutOfRange, what, "use 0 to 254"));
+        return Err(SpecError::new(ErrorKind::OutOfRange, what, format!("use 0 to {}", MAX_NODES - 1)));
     }
     let unreadable = |why: String| {
         SpecError::new(

@@ -18,7 +18,7 @@ use trgen::catalog::{ErrorKind, SpecError};
 use trgen::geometry::NodeNames;
 
 use super::super::links::{Attribute, Delay, Given, Links, Routes, Set};
-use super::super::{Fabric, Link, Switched, check_nodes};
+use super::super::{Fabric, Link, MAX_NODES, Switched, check_nodes};
 use super::attribute::{self, refusal, short};
 use super::formats::Names;
 use super::given::{Direction, Kind, OfEdge, OfNode, Written};
@@ -175,7 +175,7 @@ impl<'a> Description<'a> {
             let at = end_at(end) as u32;
             if self.edges.len() + from.len() * to.len() > MAX_LINKS {
                 let what = format!("more than {MAX_LINKS} links");
-                let remedy = "link less: a switch has at most 255 links";
+                let remedy = "use fewer links, or smaller groups";
                 return Err(refusal(self.places, at as usize, ErrorKind::TooLarge, what, remedy));
             }
             for &one in &from {
@@ -625,9 +625,10 @@ impl<'a> Description<'a> {
                     Err(refusal(self.places, at, ErrorKind::Meaningless, what, remedy))
                 }
                 (false, _) => match given {
-                    Some((count, at)) if count > 254 => {
+                    Some((count, at)) if count as usize >= MAX_NODES => {
                         let what = format!("{count} endpoints of switch `{}` are out of range", short(&node.name));
-                        Err(refusal(self.places, at, ErrorKind::OutOfRange, what, "use 0 to 254"))
+                        let remedy = format!("use 0 to {}", MAX_NODES - 1);
+                        Err(refusal(self.places, at, ErrorKind::OutOfRange, what, remedy))
                     }
                     given => Ok(given.map_or(usual, |(count, _)| count)),
                 },
@@ -759,6 +760,7 @@ impl<'a> Description<'a> {
                         key: short(key),
                         value: short(value),
                         place: self.places.of(at),
+                        is_demanded: self.reading.format.has_times,
                     });
                 }
             }

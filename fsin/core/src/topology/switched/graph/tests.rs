@@ -21,7 +21,7 @@ pub(super) fn facts(net: &Switched) -> (usize, Vec<String>, Vec<String>) {
     let homes = (0..net.endpoints()).map(|node| name(net.fabric().home(NodeId::at(node)).0)).collect();
     let mut links = Vec::new();
     for node in (0..net.nodes()).map(NodeId::at) {
-        for port in (0..net.fabric().ports()).map(|port| Port(port as u8)) {
+        for port in (0..net.fabric().ports()).map(Port::at) {
             if let Some(there) = net.neighbour(node, port) {
                 links.push(format!("{} to {}: {:?}", name(node), name(there), net.link(node, port)));
             }
@@ -35,7 +35,7 @@ pub(super) fn facts(net: &Switched) -> (usize, Vec<String>, Vec<String>) {
 fn toward(net: &Switched, from: &str, to: &str) -> Vec<(NodeId, Port)> {
     let find = |name: &str| (0..net.nodes()).map(NodeId::at).find(|&node| net.name(node) == Some(name)).unwrap();
     let (from, to) = (find(from), find(to));
-    let ports = (0..net.fabric().ports()).map(|port| Port(port as u8));
+    let ports = (0..net.fabric().ports()).map(Port::at);
     ports.filter(|&port| net.neighbour(from, port) == Some(to)).map(|port| (from, port)).collect()
 }
 
@@ -215,7 +215,11 @@ fn bad_files_say_where_and_what_would_do() {
         ),
         ("a b delay 65537", "line 1, column 11: delay=65537 of an edge: use 0 to 65536 cycles", "delay=\"4us\""),
         ("# nothing", "has no switches", "`A B`"),
-        ("a b\na endpoints 300", "line 2, column 3: 300 endpoints of switch `a` are out of range", "0 to 254"),
+        (
+            "a b\na endpoints 4194304",
+            "line 2, column 3: 4194304 endpoints of switch `a` are out of range",
+            "0 to 4194303",
+        ),
         (
             "digraph { H0 -> S; H1 -> S; S -> H1 }",
             "line 1, column 17: no edge leads back from `S` to `H0`",

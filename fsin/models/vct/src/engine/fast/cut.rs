@@ -30,7 +30,7 @@ pub(super) fn cut<L: Layout, M: Mask, const D: usize, const Q: usize, const P: u
     let mut gates: Vec<Vec<Gate<M>>> = (0..parts).map(|part| vec![Gate::EMPTY; size(part) * ports]).collect();
     for node in 0..count {
         for port in 0..ports {
-            if let Some(next) = topology.neighbour(NodeId::at(node), Port(port as u8)) {
+            if let Some(next) = topology.neighbour(NodeId::at(node), Port::at(port)) {
                 let (part, index) = division.place_of(node);
                 let router = &mut routers[part][index];
                 router.downstream[port] = next.0;

@@ -41,7 +41,7 @@ impl Reference {
 
     /// Phase B, 2: every link that is free moves one phit into the neighbour's queue.
     pub(super) fn move_phits(&mut self, node: usize) {
-        for port in (0..self.shape.ports()).map(|port| Port(port as u8)) {
+        for port in (0..self.shape.ports()).map(Port::at) {
             if !self.nodes[node].links[port.index()].is_ending {
                 self.move_phit(node, port);
             }

@@ -53,8 +53,10 @@ pub(in crate::routing) static TREE_ADAPTIVE: Row =
 pub(in crate::routing) static TREE_STATIC: Row =
     row("tree:static", &["static", "d-mod-k"], TREES, Choice::Drawn, Carries::new(&rows::TREE_STATIC));
 
-pub(in crate::routing) static DRAGONFLY_UGAL: Row =
-    Row { vcs: Vcs::AtLeast(3), ..open("dragonfly:ugal", UGAL, DRAGONFLIES, &rows::DRAGONFLY_UGAL_APART) };
+pub(in crate::routing) static DRAGONFLY_UGAL: Row = Row {
+    vcs: Vcs::AtLeast(3),
+    ..open("dragonfly:ugal", &["ugal", "ugal-l", "adaptive"], DRAGONFLIES, &rows::DRAGONFLY_UGAL_APART)
+};
 pub(in crate::routing) static DRAGONFLY_MINIMAL: Row =
     Row { vcs: Vcs::AtLeast(2), ..open("dragonfly:minimal", &["minimal"], DRAGONFLIES, &rows::DRAGONFLY_MINIMAL) };
 pub(in crate::routing) static DRAGONFLY_VALIANT: Row =
@@ -87,6 +89,6 @@ pub(in crate::routing) static UPDOWN: Row = Row {
 };
 pub(in crate::routing) static SHORTEST: Row = Row {
     dead_links: true,
-    ..open("graph:shortest", &["shortest-path", "shortest"], Serves::Switches, &rows::SHORTEST)
+    ..open("graph:shortest", &["shortest-path", "shortest", "adaptive"], Serves::Switches, &rows::SHORTEST)
 };
 pub(in crate::routing) static ROUTES: Row = open("graph:routes", &["routes"], Serves::Switches, &rows::ROUTES);

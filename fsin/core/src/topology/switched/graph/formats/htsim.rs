@@ -70,9 +70,6 @@ struct Tier {
     at: usize,
 }
 
-/// Maximum number of links of a switch, counted up and down.
-const MOST_PORTS: usize = 255;
-
 /// Maximum number of switches of a tier, and of links between two.
 const MOST: usize = 1 << 20;
 
@@ -174,19 +171,6 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
         let at = if links[1].max(top) > MOST { middle.radix_at } else { leaf.radix_at };
         let what = format!("{all} switches of at most {MAX_SWITCHES}, or more than {MOST} links");
         return Err(refusal(places, at, ErrorKind::TooLarge, what, "use smaller numbers of links"));
-    }
-    let of_middle = if tiers.len() > 2 { middle.up } else { 0 };
-    let ports = [(leaf.down.saturating_add(leaf.up), leaf), (middle.down.saturating_add(of_middle), middle)];
-    let ports = ports.into_iter().chain(tiers.get(2).map(|top| (top.down, top)));
-    if let Some((count, tier)) = ports.into_iter().find(|(count, _)| *count > MOST_PORTS) {
-        let what = format!("a switch with {count} links");
-        return Err(refusal(
-            places,
-            tier.radix_at,
-            ErrorKind::TooLarge,
-            what,
-            "link less: a switch has at most 255 links",
-        ));
     }
     of.unit("rates in Gb/s, delays in ns (htsim)".to_owned());
     let mut builder = Builder::default();

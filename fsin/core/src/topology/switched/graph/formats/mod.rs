@@ -68,23 +68,33 @@ pub(super) struct Format {
     pub(super) decoration: &'static [&'static str],
     /// True if a line is a statement, so that a text that was cut has a last line without its end.
     pub(super) is_lines: bool,
+    /// True if its form demands a rate and a delay of each link, so that nobody can leave them out.
+    pub(super) has_times: bool,
 }
 
 /// A format that is read.
 const fn read(name: &'static str, is: fn(&str) -> bool, names: Names, reader: Reader) -> Format {
-    Format { name, is, read: Read::As(reader), names, decoration: &[], is_lines: false }
+    Format { name, is, read: Read::As(reader), names, decoration: &[], is_lines: false, has_times: false }
 }
 
 /// A format that is known and not read.
 const fn known(name: &'static str, is: fn(&str) -> bool, remedy: &'static str) -> Format {
-    Format { name, is, read: Read::Not(remedy), names: Names::Labels, decoration: &[], is_lines: false }
+    Format {
+        name,
+        is,
+        read: Read::Not(remedy),
+        names: Names::Labels,
+        decoration: &[],
+        is_lines: false,
+        has_times: false,
+    }
 }
 
 /// All formats; the first one of a text counts.
 #[rustfmt::skip]
 pub(super) static FORMATS: &[Format] = &[
     read("GraphML", graphml::begins, Names::Labels, graphml::parse),
-    read("a platform of SimGrid", simgrid::begins, Names::Stated, simgrid::parse),
+    Format { has_times: true, ..read("a platform of SimGrid", simgrid::begins, Names::Stated, simgrid::parse) },
     read("SNDlib (XML)", sndlib::is_xml, Names::Labels, sndlib::parse_xml),
     read("SNDlib (native)", sndlib::is_native, Names::Labels, sndlib::parse_native),
     known("hwloc's XML, the inside of one machine", foreign::is_hwloc, foreign::MACHINE),
@@ -103,7 +113,7 @@ pub(super) static FORMATS: &[Format] = &[
     Format { is_lines: true, ..read("an InfiniBand fabric (ibnetdiscover, ibsim)", infiniband::begins, Names::Stated, infiniband::parse) },
     known("Slurm's topology of blocks", slurm::is_blocks, slurm::BLOCKS),
     Format { is_lines: true, ..read("Slurm's topology.conf", slurm::begins, Names::Stated, slurm::parse) },
-    read("a topology of htsim", htsim::begins, Names::Stated, htsim::parse),
+    Format { has_times: true, ..read("a topology of htsim", htsim::begins, Names::Stated, htsim::parse) },
     known("a connection matrix of htsim", foreign::is_cm, "it says what is sent, and over no network: {flows} FILE {cm-unit} us"),
     known("containerlab's YAML", foreign::is_containerlab, foreign::LINKS),
     known("a model of topograph", foreign::is_topograph, foreign::LINKS),
@@ -119,7 +129,7 @@ pub(super) static FORMATS: &[Format] = &[
     known("a map of Rocketfuel with weights", foreign::is_rocketfuel, foreign::WEIGHTS),
     known("a map of Inet", foreign::is_inet, "leave the lines of nodes and the third number of edges out: `A B` a line is a link"),
     known("a list of edges with a weight as third number", foreign::is_weighted, foreign::WEIGHTS),
-    read("a list of ns-3", ns3::begins, Names::Stated, ns3::parse),
+    Format { has_times: true, ..read("a list of ns-3", ns3::begins, Names::Stated, ns3::parse) },
     known("a matrix of 0 and 1, or of numbers", foreign::is_matrix, foreign::MATRIX),
     Format { is_lines: true, ..read("BookSim's anynet", anynet::begins, Names::Stated, anynet::parse) },
     Format { is_lines: true, ..read("CSV", csv::begins, Names::Labels, csv::parse) },

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 
 use trgen::catalog::{ErrorKind, SpecError};
 
-use super::super::super::MAX_LINKS;
 use super::super::attribute::{refusal, short};
+use super::super::network::MAX_LINKS;
 use super::super::reading::Reading;
 use super::super::statement::{Graph, Word};
 use super::lines::words;
@@ -20,7 +20,7 @@ const FORM: &str = "write a line `SwitchName=s0 Nodes=n[01-04,7]` or `SwitchName
 pub(super) const BLOCKS: &str = "BlockName says which nodes are near each other, and no link: give switches and nodes, `SwitchName=s0 Nodes=n[1-4]`, \
                                  or links, `A B` a line";
 
-/// Maximum number of nodes and switches that a line names: a switch has no more links.
+/// Maximum number of nodes and switches that all lines name: each stands for a link.
 const MOST: usize = MAX_LINKS;
 
 /// What stands below a switch: a list of names, whether they are switches, and where that is written.
@@ -62,10 +62,10 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
     }
     // Every line is checked, and its names counted, before any of them is written out.
     let mut switches: Vec<(Word<'a>, Vec<Below<'_>>)> = Vec::new();
+    let mut count = 0;
     for line in lines.iter().filter(|line| !line.is_empty()) {
         let mut name = None;
         let mut below = Vec::new();
-        let mut count = 0;
         for field in line {
             let text: &str = &field.text;
             let (key, value) = text
@@ -82,8 +82,8 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
                     })?;
                     count += more.min(MOST + 1);
                     if count > MOST {
-                        let what = format!("`{}`: a switch with more than {MOST} links", short(value));
-                        let remedy = "divide what is below among several switches, each with a line of its own";
+                        let what = format!("`{}`: more than {MOST} links up to here", short(value));
+                        let remedy = "use fewer nodes and switches";
                         return Err(refusal(places, at, ErrorKind::TooLarge, what, remedy));
                     }
                     below.push((value, key_name == "switches", at));

@@ -379,7 +379,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let next = router.downstream[port];
 
         let (here, there) = (NodeId(self.first + node), NodeId(packet.destination));
-        let through = Port(port as u8);
+        let through = Port::at(port);
         let is_last = rules.requests.hop(here, there, packet.key, through, &mut packet.offsets);
         packet.candidates =
             rules.requests.candidates_next(packet.candidates, through, is_last, &packet.offsets, packet.is_long());
@@ -455,7 +455,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
 
     /// Records the damage of a packet whose header leaves a node in this cycle, if its link is dead when it comes off.
     fn record_damage(&mut self, node: u32, port: usize, handle: u32) {
-        let (here, port) = (NodeId(self.first + node), Port(port as u8));
+        let (here, port) = (NodeId(self.first + node), Port::at(port));
         let Some(outage) = self.rules.outages.get(&(here, port)) else { return };
         let Some(there) = self.rules.topology.neighbour(here, port) else { return };
         let wire = u64::from(self.rules.hop_delays.to(there.index(), port.index()));

@@ -57,7 +57,7 @@ impl Pacing {
         let ports = rules.layout.shape().ports();
         let (mut links, mut hops) = (Vec::new(), Vec::new());
         for at in 0..count * ports {
-            let (node, port) = (NodeId::at(first + at / ports), Port((at % ports) as u8));
+            let (node, port) = (NodeId::at(first + at / ports), Port::at(at % ports));
             let pace = topology.switched().map_or(Pace::FULL, |network| network.pace(node, port));
             let there = topology.neighbour(node, port);
             links.push(PacedLink::new(pace));

@@ -10,7 +10,6 @@
 
 use trgen::catalog::{ErrorKind, SpecError};
 
-use super::super::super::super::MAX_LINKS;
 use super::super::super::attribute::short;
 use super::{Cable, Element, Platform, Policy};
 use crate::words::counted;
@@ -144,10 +143,7 @@ impl Form {
         };
         let read = read.filter(|form| form.hosts() == Some(hosts)).ok_or_else(wrong)?;
         if !read.can_be_built(hosts) {
-            let what = format!(
-                "topo_parameters `{}`: more than {MOST} switches and links, or more than {MAX_LINKS} links of a switch",
-                short(words)
-            );
+            let what = format!("topo_parameters `{}`: more than {MOST} switches and links", short(words));
             return Err(element.refusal(ErrorKind::TooLarge, what, "write a smaller cluster"));
         }
         Ok(read)
@@ -167,18 +163,15 @@ impl Form {
         }
     }
 
-    /// True if its switches and links are not too many, nor those of a switch.
+    /// True if its switches and links are not too many.
     fn can_be_built(&self, hosts: usize) -> bool {
-        let few = |links: Option<usize>| links.is_some_and(|links| links <= MAX_LINKS);
         let built = || match self {
             Self::Flat => Some(hosts),
             Self::Torus(sizes) => product([hosts, sizes.len()]),
             Self::FatTree { down, up, parallel } => {
-                let (mut below, mut all, mut links_down) = (hosts, 0_usize, 0);
+                let (mut below, mut all) = (hosts, 0_usize);
                 for ((&children, &parents), &count) in down.iter().zip(up).zip(parallel) {
                     let links_up = product([parents, count])?;
-                    few(links_up.checked_add(links_down)).then_some(())?;
-                    links_down = product([children, count]).filter(|&links| few(Some(links)))?;
                     all = all.checked_add(product([below, links_up])?)?;
                     below = product([below / children, parents])?;
                     all = all.checked_add(below)?;
@@ -186,8 +179,7 @@ impl Form {
                 Some(all)
             }
             Self::Dragonfly { sizes: [groups, chassis, routers], .. } => {
-                few(chassis.checked_add(*routers)).then_some(())?;
-                let within = product([*groups, *chassis, *routers, chassis + routers])?;
+                let within = product([*groups, *chassis, *routers, chassis.checked_add(*routers)?])?;
                 within.checked_add(product([*groups, *groups])?)
             }
         };

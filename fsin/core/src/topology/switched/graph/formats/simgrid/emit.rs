@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use trgen::catalog::{ErrorKind, SpecError};
 
-use super::super::super::super::MAX_LINKS;
 use super::super::super::MAX_SWITCHES;
 use super::super::super::attribute::{refusal, short};
 use super::super::super::statement::{Attributes, Graph};
@@ -58,7 +57,6 @@ impl Platform<'_> {
                 leaving.arriving[cable.ends[1 - direction]] += cable.count;
             }
         }
-        self.check_degrees(&leaving)?;
         self.check_routes(&leaving)?;
         Ok(self.statements(&leaving, &uses))
     }
@@ -90,21 +88,6 @@ impl Platform<'_> {
         let remedy = "a link joins two places: give each two places a link of their own, with sharing_policy=\"SPLITDUPLEX\" and \
                       direction=\"UP\" or \"DOWN\" where its ends are not clear";
         refusal(self.places, self.routes[route].at, ErrorKind::Unsupported, what, remedy)
-    }
-
-    /// Checks that no place has more links than a switch can have.
-    fn check_degrees(&self, leaving: &Leaving) -> Result<(), SpecError> {
-        for (place, of) in leaving.of.iter().enumerate() {
-            let links = of.iter().fold(0_usize, |sum, &(cable, _)| sum.saturating_add(self.cables[cable].count));
-            if links > MAX_LINKS {
-                let name = self.points.get(place).map_or("a place", |point| &point.name);
-                let at = of.first().map_or(0, |&(cable, _)| self.cables[cable].at);
-                let what = format!("`{}` has {links} links, and a switch at most {MAX_LINKS}", short(name));
-                let remedy = "write several routers, or use the model flow, which takes the routes of the file";
-                return Err(refusal(self.places, at, ErrorKind::TooLarge, what, remedy));
-            }
-        }
-        Ok(())
     }
 
     /// The place next to a host that is a host and nothing else, over its only cable.
