@@ -130,12 +130,15 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
         if let Some(name) = &name {
             *names.entry(name.text.to_string()).or_default() += 1;
         }
-        declared.push((id, name, node));
+        if name.is_some() {
+            node.remove("name");
+        }
+        // Not the members: a map takes hundreds of bytes, even an empty one from which all was taken.
+        declared.push((id, name, attributes(node)));
     }
-    for (id, name, mut node) in declared {
+    for (id, name, attributes) in declared {
         let name = match name {
             Some(name) => {
-                node.remove("name");
                 let is_own = names.get(&*name.text) == Some(&1);
                 if is_own { name } else { word(format!("{} ({})", name.text, id.text), name.at) }
             }
@@ -144,7 +147,7 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
         if called.insert(id.text.to_string(), name.clone()).is_some() {
             return Err(malformed(places, id.at, format!("node {} stands twice", short(&id.text)), FORM));
         }
-        builder.node(name, attributes(node));
+        builder.node(name, attributes);
     }
     for value in links {
         let mut link = object(value)?;

@@ -164,7 +164,9 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn node(&mut self, name: Word<'a>, attributes: Attributes<'a>) {
+    fn node(&mut self, name: Word<'a>, mut attributes: Attributes<'a>) {
+        // A list that grew has room for four, and a text has a million of them.
+        attributes.shrink_to_fit();
         self.graph.statements.push(Statement::Node(name, attributes));
     }
 
@@ -178,7 +180,8 @@ impl<'a> Builder<'a> {
         self.node(name, attributes);
     }
 
-    fn edge(&mut self, [one, other]: [Word<'a>; 2], is_directed: bool, attributes: Attributes<'a>) {
+    fn edge(&mut self, [one, other]: [Word<'a>; 2], is_directed: bool, mut attributes: Attributes<'a>) {
+        attributes.shrink_to_fit();
         let ends = vec![End::Node(one), End::Node(other)];
         self.graph.statements.push(Statement::Edge(Edge { ends, is_directed, attributes }));
     }
