@@ -381,11 +381,11 @@ impl Params {
         self.cnp_interval.or(of_control).unwrap_or(0)
     }
 
-    /// \[ps\] Roce: time without an acknowledgement after which a connection goes back; `None` if there is none.
-    #[must_use]
-    pub fn rto(&self) -> Option<u64> {
+    /// \[ps\] Roce: time without an acknowledgement after which a connection goes back; `None` if there is none. By default
+    /// there is one where frames can be lost: with PFC on all classes and headrooms that are not short, none is.
+    pub(crate) fn rto(&self, is_short: bool) -> Option<u64> {
         let covers_all = match self.switch.pfc {
-            Some(pfc) => self.switch.used & !pfc.classes == 0 && pfc.watchdog.is_none(),
+            Some(pfc) => self.switch.used & !pfc.classes == 0 && pfc.watchdog.is_none() && !is_short,
             None => self.can_pause(),
         };
         let is_lossless = covers_all && self.per == 0.0 && self.failures.is_empty();

@@ -16,6 +16,7 @@ use super::roce::{Manner, Receiver, Reply, Sender};
 use super::wiring::Wiring;
 use crate::cc::{Acknowledged, CongestionControl, Environment, Machine, Stamp};
 use crate::params::{InFlight, Params};
+use crate::switch::headrooms_of_switches;
 
 /// A connection.
 #[derive(Debug)]
@@ -137,7 +138,7 @@ impl Flows {
             manner: Manner { every: params.ack_every, cnp_interval: params.cnp_interval() },
             in_flight: params.in_flight,
             mtu: params.frames.mtu.into(),
-            rto: params.rto(),
+            rto: params.rto(headrooms_of_switches(params, wiring).is_some_and(|(_, short)| short.is_some())),
             reach,
             seed: params.seed,
         }

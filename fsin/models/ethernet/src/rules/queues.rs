@@ -1,12 +1,19 @@
 //! The queues of a port with classes: one for each class of data, one for control, and the pause frames of the port.
 //!
-//! Pause frames are first, then control, then the classes by their [schedule](super::schedule). A paused class is
-//! passed over. Each queue is first in, first out.
+//! Pause frames are first, then control, then the classes by their [schedule](super::schedule); data that control frames
+//! overtake are sent after 100 000 of them. A paused class is passed over. Each queue is first in, first out.
+//!
+//! Decision: docs/decisions/0523-headers-and-lost-requests.md.
 
 use std::collections::VecDeque;
 
 use super::frame::{CLASSES, CONTROL};
 use super::schedule::{Plan, Turn};
+
+/// \[frames\] Maximum number of control frames that are sent in succession while data wait. Headers of trimmed frames can
+/// take the whole rate of a slow link: if no data passed, they would be sent again, and trimmed again, without end.
+/// Source: htsim.
+const MOST_AHEAD: u32 = 100_000;
 
 /// A frame that waits; `T` is what an engine knows it by.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +49,8 @@ pub(crate) struct Queues<T> {
     pub(crate) paused: u16,
     /// Whose turn it is.
     turn: Turn,
+    /// \[frames\] Control frames that were sent while data waited, since data were last sent.
+    ahead: u32,
     /// \[frames\] Frames that wait, without pause frames.
     waiting: u32,
 }
@@ -56,6 +65,7 @@ impl<T> Default for Queues<T> {
             ready: 0,
             paused: 0,
             turn: Turn::default(),
+            ahead: 0,
             waiting: 0,
         }
     }
@@ -108,12 +118,15 @@ impl<T: Copy> Queues<T> {
         if let Some((class, is_off)) = self.pauses.pop_front() {
             return Some(Next::Pause { class, is_off });
         }
-        let class = if self.ready >> CONTROL & 1 == 1 {
+        let data = (self.ready & !self.paused) as u8;
+        let class = if self.ready >> CONTROL & 1 == 1 && (data == 0 || self.ahead < MOST_AHEAD) {
+            self.ahead += u32::from(data != 0);
             CONTROL
         } else {
-            let (ready, queues) = ((self.ready & !self.paused) as u8, &self.queues);
+            self.ahead = 0;
+            let queues = &self.queues;
             let head = |class: u8| queues[usize::from(class)].front().map_or(0, |entry| u32::from(entry.bytes));
-            self.turn.choose(plan, ready, head)?
+            self.turn.choose(plan, data, head)?
         };
         let queue = &mut self.queues[usize::from(class)];
         let Entry { frame, bytes } = queue.pop_front()?;

@@ -546,16 +546,16 @@ fn with_spraying(case: Case, draws: &[u64; 4]) -> Case {
         },
         ..case.params.clone()
     };
-    Case { params, ..case }
+    // Headers of short frames of one host would fill the slow link of `mixed`: data pass after 100 000 of them, which takes
+    // minutes.
+    let topology = if has_trim && case.topology == "mixed" { "fattree:3,2" } else { case.topology };
+    Case { params, topology, ..case }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Known flaw: under seed 2017 the third case (`mixed`, with links that fail) sends requests again for ever, and
-    /// both engines with it.
     #[test]
-    #[ignore = "a drawn network with failures whose requests are repeated without end"]
     fn engines_agree_about_transports_that_spray(
         case in case(), draws in any::<[u64; 4]>(), failures in prop::collection::vec(any::<u64>(), 0..6)
     ) {
@@ -582,6 +582,33 @@ proptest! {
     ) {
         agree(&with_failures(with_spraying(case, &draws), &failures))?;
     }
+}
+
+/// Headers of trimmed frames fill a slow link for seconds, since each that arrives has its frame sent and trimmed again:
+/// data pass among them, and requests that were lost meanwhile do not hold up the end.
+#[test]
+fn data_pass_headers_that_fill_a_link() {
+    let frames = Frames { mtu: 300, ..Frames::UEC };
+    let params = Params {
+        link_rate: 10_000_000_000,
+        propagation: 0,
+        forwarding: Forwarding::Static,
+        spread: Spread::ECMP,
+        transport: Transport::Uec,
+        control: Some(Control::parse("nscc").unwrap()),
+        is_acked: true,
+        segment: 300,
+        segment_header: 0,
+        frames,
+        switch: Switch {
+            trim: Some(Trim { mode: TrimMode::Coin, room: Some(1_777), size: 64 }),
+            mark_at: MarkAt::Sent,
+            ..Switch::default()
+        },
+        ..Params::default()
+    };
+    let case = Case { topology: "mixed", params, rounds: 8, gap: 1, bytes: 1_380, seed: 7 };
+    assert_eq!(agree(&case).unwrap(), None);
 }
 
 /// A port of a slow link has its share of the room, which may be less than a frame: frames pass all the same.

@@ -130,6 +130,8 @@ pub(crate) struct Sender {
     speculates: bool,
     /// \[quanta\] Total credit granted by the receiver.
     pulled: u64,
+    /// True after a long silence: requests were lost.
+    was_silent: bool,
     pub(crate) is_over: bool,
 }
 
@@ -158,6 +160,7 @@ impl Sender {
             credit: of.most as i64,
             speculates: true,
             pulled: 0,
+            was_silent: false,
             is_over: false,
         }
     }
@@ -328,8 +331,15 @@ impl Sender {
         if of.has_window {
             self.nscc.acknowledged(&of.nscc, said.is_marked, delay, new, now, self.flight, self.base_trip);
         }
-        self.is_over = said.expected - self.requests.min(said.expected) >= self.frames;
+        self.is_over = said.expected - self.requests.min(said.expected) >= self.frames
+            || self.was_silent && self.are_data_settled();
         self.is_over
+    }
+
+    /// True if all data are acknowledged, though requests may not be. Requests have numbers of their own, so that a
+    /// lost one would hold up the end of a connection until it is sent again, however many were lost.
+    fn are_data_settled(&self) -> bool {
+        self.left == 0 && self.records.iter().all(|record| matches!(record.place, Place::Done | Place::Request))
     }
 
     /// Handles the notice that a frame was trimmed. Returns false if the frame is not outstanding.
@@ -406,8 +416,9 @@ impl Sender {
         Some(self.base + self.records.len() as u32 - 1)
     }
 
-    /// The number of the oldest request that was never acknowledged, to be sent again.
+    /// The number of the oldest request that was never acknowledged, to be sent again after a long silence.
     pub(crate) fn lost_request(&mut self, now: u64) -> Option<u32> {
+        self.was_silent = true;
         let at = self.records.iter().position(|record| record.place == Place::Request)?;
         self.records[at].at = now;
         self.requested = Some(now);
@@ -522,5 +533,20 @@ mod tests {
         assert_eq!(sender.send(6 * US, 2, &of).target, ((187_500 - (16_384 - 4_150)) / 2 + 16_384_u64).div_ceil(256));
         assert_eq!(sender.request(7 * US, &of), Some(2));
         assert_eq!(sender.send(8 * US, 0, &of).number, 3);
+    }
+
+    #[test]
+    fn after_a_silence_lost_requests_do_not_hold_up_the_end() {
+        let of = constants(false, true);
+        let mut sender = Sender::new(2 * 4_086, 10 * US, &of);
+        sender.send(0, 0, &of);
+        // Three requests are lost, then the second frame is sent and acknowledged by its bit.
+        assert_eq!([US, 2 * US, 3 * US].map(|at| sender.request(at, &of)), [1, 2, 3].map(Some));
+        sender.send(4 * US, 0, &of);
+        let of_last = Acknowledgement { base: 4, bits: 1, ..said(1, 4, 2 * 4_150) };
+        assert!(!sender.acknowledged(&of_last, 5 * US, &of, || ()));
+        assert!(sender.is_silent());
+        assert_eq!(sender.lost_request(6 * US), Some(1));
+        assert!(sender.acknowledged(&said(2, 1, 2 * 4_150), 7 * US, &of, || ()));
     }
 }
