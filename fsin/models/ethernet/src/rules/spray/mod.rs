@@ -114,6 +114,7 @@ enum Ends {
 
 impl Ends {
     /// True if a frame may be sent at a turn at the port.
+    #[inline]
     fn may_send(&self, of: &sender::Constants) -> bool {
         match self {
             Self::Uec { sender, .. } => sender.may_send(of),
@@ -123,6 +124,7 @@ impl Ends {
     }
 
     /// \[ps\] When the next time-out expires; the greatest number if none does.
+    #[inline]
     fn deadline(&mut self, of: &sender::Constants) -> u64 {
         match self {
             Self::Uec { sender, .. } => sender.deadline(of),
