@@ -7,7 +7,7 @@ use fsin_core::route::{self, ROUTINGS};
 use fsin_core::topology::{self, TOPOLOGIES};
 use fsin_experiment::check_keys;
 use fsin_models::MODELS;
-use fsin_models::ethernet::{CONTROLS, SPREADS, cc, spread};
+use fsin_models::ethernet::{CONTROLS, SPREADS, TRANSPORTS, cc, spread, transport};
 use trgen::catalog::SpecError;
 use trgen::synthetic::size::{self, SIZES};
 use trgen::synthetic::spatial::{self, PATTERNS};
@@ -34,6 +34,8 @@ pub struct Registry {
     /// Routings of the table that models share. An added one is carried by `wormhole` in the topologies that it serves,
     /// and refused where it is not proven free of deadlock.
     pub routings: Vec<&'static route::Row>,
+    /// Transports of Ethernet. An added one sprays frames over paths.
+    pub transports: Vec<&'static transport::Row>,
     /// Congestion controls of Ethernet.
     pub congestion_controls: Vec<&'static cc::Row>,
     /// Spreads of Ethernet: which of several equal links of a switch a frame takes.
@@ -60,6 +62,7 @@ impl Registry {
             models: MODELS.standard().to_vec(),
             topologies: TOPOLOGIES.standard().to_vec(),
             routings: ROUTINGS.standard().to_vec(),
+            transports: TRANSPORTS.standard().to_vec(),
             congestion_controls: CONTROLS.standard().to_vec(),
             spreads: SPREADS.standard().to_vec(),
             patterns: PATTERNS.standard().to_vec(),
@@ -81,6 +84,7 @@ impl Registry {
             MODELS.check(&self.models),
             TOPOLOGIES.check(&self.topologies),
             ROUTINGS.check(&self.routings),
+            TRANSPORTS.check(&self.transports),
             CONTROLS.check(&self.congestion_controls),
             SPREADS.check(&self.spreads),
             PATTERNS.check(&self.patterns),
@@ -95,6 +99,7 @@ impl Registry {
         MODELS.install(self.models)?;
         TOPOLOGIES.install(self.topologies)?;
         ROUTINGS.install(self.routings)?;
+        TRANSPORTS.install(self.transports)?;
         CONTROLS.install(self.congestion_controls)?;
         SPREADS.install(self.spreads)?;
         PATTERNS.install(self.patterns)?;

@@ -247,7 +247,7 @@ pub(super) fn check_needs(settings: &Settings) -> Result<(), SettingsError> {
             }
             Is::NotValue(value) => (phrase!["with ", [need.key => value]], "leave out one of them".into()),
             Is::Names(names) => {
-                let needed = names.join(" or ");
+                let needed = names().join(" or ");
                 (phrase!["without ", [need.key => &needed]], phrase!["leave it out, or set ", [need.key => needed]])
             }
         };

@@ -9,6 +9,7 @@ mod ethernet;
 mod figures_conserve;
 mod followed;
 mod goal_networks;
+mod htsim;
 mod instants;
 mod interfaces;
 mod intervals;

@@ -90,7 +90,7 @@ impl PartialEq for Key {
 impl Eq for Key {}
 
 /// A condition on another setting, without which a setting has no effect.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Need {
     /// The other setting.
     pub key: &'static str,
@@ -99,7 +99,7 @@ pub struct Need {
 }
 
 /// What a setting must be, for another one to have an effect.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Is {
     /// It must be set.
     Set,
@@ -107,8 +107,9 @@ pub enum Is {
     Value(&'static str),
     /// It must have another value.
     NotValue(&'static str),
-    /// It must name one of these components, perhaps with parameters behind a colon.
-    Names(&'static [&'static str]),
+    /// It must name one of the components that this returns, perhaps with parameters behind a colon. A program may have
+    /// added some.
+    Names(fn() -> Vec<&'static str>),
 }
 
 impl Need {
@@ -130,9 +131,9 @@ impl Need {
         Self { key, is: Is::NotValue(value) }
     }
 
-    /// The other setting must name one of these components, perhaps with parameters behind a colon.
+    /// The other setting must name one of the components that `names` returns, perhaps with parameters behind a colon.
     #[must_use]
-    pub const fn names(key: &'static str, names: &'static [&'static str]) -> Self {
+    pub const fn names(key: &'static str, names: fn() -> Vec<&'static str>) -> Self {
         Self { key, is: Is::Names(names) }
     }
 
@@ -144,7 +145,7 @@ impl Need {
             Is::Value(needed) => value == Some(needed),
             Is::NotValue(other) => value != Some(other),
             Is::Names(names) => {
-                value.is_some_and(|value| names.contains(&value.split([':', '(']).next().unwrap_or(value)))
+                value.is_some_and(|value| names().contains(&value.split([':', '(']).next().unwrap_or(value)))
             }
         }
     }

@@ -31,26 +31,27 @@ use crate::rules::frame::Frames;
 use crate::rules::trim::TwoLevels;
 use crate::rules::wiring::{ROUTED, Wiring};
 use crate::switch::{self, MarkAt, Switch, TRIM_MODES, Trim, TrimMode};
+use crate::transport::{self, Built};
 use crate::wire::FrameBytes;
 use crate::{
-    CONTROLS, ENTROPIES, Ethernet, Forwarding, Params, SPREADS, Spraying, Spread, Switching, TRANSPORTS, Transport,
+    CONTROLS, ENTROPIES, Ethernet, Forwarding, Params, SPREADS, Spread, Switching, TRANSPORTS, Transport,
     blocked_links, check, fast, host_rates, reference, unused_links,
 };
 
 /// Settings of the sliding window.
-const WINDOW: &[Need] = &[Need::names("transport", &["window"])];
+const WINDOW: &[Need] = &[Need::names("transport", || vec!["window"])];
 /// Settings of transports with acknowledgements.
-const ACKNOWLEDGED: &[Need] = &[Need::names("transport", &["window", "roce", "uec", "ndp"])];
+const ACKNOWLEDGED: &[Need] = &[Need::names("transport", || transport::names(Transport::acknowledges))];
 /// Settings of acknowledgements, for transports without parameters for them.
-const OF_ACKS: &[Need] = &[Need::names("transport", &["window", "roce"])];
+const OF_ACKS: &[Need] = &[Need::names("transport", || vec!["window", "roce"])];
 /// Settings of transports that spray frames over paths.
-const SPRAYING: &[Need] = &[Need::names("transport", &["uec", "ndp"])];
+const SPRAYING: &[Need] = &[Need::names("transport", || transport::names(Transport::sprays))];
 /// Settings of connections for each message.
-const ROCE: &[Need] = &[Need::names("transport", &["roce"])];
+const ROCE: &[Need] = &[Need::names("transport", || vec!["roce"])];
 /// Settings of link-level flow control.
 const PAUSE: &[Need] = &[Need::value("pause", "true")];
 /// Settings of any link-level flow control.
-const ANY_PAUSE: &[Need] = &[Need::names("pause", &["true", "pfc"])];
+const ANY_PAUSE: &[Need] = &[Need::names("pause", || vec!["true", "pfc"])];
 /// Settings of flow control by class.
 const PFC: &[Need] = &[Need::value("pause", "pfc")];
 /// Settings of shared buffers.
@@ -200,6 +201,7 @@ impl Spec {
         let forwarding: Forwarding = values.parsed("forwarding")?;
         let routes = values.routes(&*topology)?;
         let transport: Transport = values.parsed("transport")?;
+        let Built { spraying, connections } = built(values)?;
         let control = control(values, transport)?;
         let frames = frames(values, transport)?;
         let has_stamps = control.as_ref().is_some_and(|control| control.needs(Signal::Stamps));
@@ -211,7 +213,8 @@ impl Spec {
             propagation: values.span("propagation")?,
             port_queue: if room_in_bytes(values)?.is_some() { 1_000 } else { values.integer("port-queue")? },
             switch_latency: values.span("switch-latency")?,
-            spraying: if transport.sprays() { spraying(values)? } else { Spraying::default() },
+            spraying,
+            connections,
             balancing: balancing(values, transport)?,
             switching: values.parsed("switching")?,
             forwarding,
@@ -278,9 +281,9 @@ fn control(values: &dyn Values, transport: Transport) -> Result<Option<Control>,
     parsed.map(Some).map_err(|refusal| refusal.within(phrase![["cc"], ": "]).of("cc"))
 }
 
-/// The parameters of a transport that sprays.
-fn spraying(values: &dyn Values) -> Result<Spraying, SpecError> {
-    let parsed = Spraying::parse(values.word("transport"));
+/// The transport with its parameters.
+fn built(values: &dyn Values) -> Result<Built, SpecError> {
+    let parsed = Built::parse(values.word("transport"));
     parsed.map_err(|refusal| refusal.within(phrase![["transport"], ": "]).of("transport"))
 }
 
@@ -371,6 +374,7 @@ fn frames(values: &dyn Values, transport: Transport) -> Result<Frames, SpecError
     let preset = match transport {
         Transport::Uec if !values.is_set("frames") => Frames::UEC,
         Transport::Ndp if !values.is_set("frames") => Frames::NDP,
+        Transport::Own(_) if !values.is_set("frames") => Frames::UEC,
         _ => values.choice("frames", &named)?,
     };
     Ok(Frames {
@@ -602,7 +606,7 @@ impl NetworkSpec for Spec {
         match params.transport {
             Transport::Oracle | Transport::Backoff | Transport::None => return unloaded,
             // Rates of connections are adapted by the round trip.
-            Transport::Roce | Transport::Uec | Transport::Ndp => {
+            Transport::Roce | Transport::Uec | Transport::Ndp | Transport::Own(_) => {
                 return Unloaded { settles: unloaded.latency.saturating_mul(8), ..unloaded };
             }
             Transport::Window => {}

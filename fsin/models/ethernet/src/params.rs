@@ -15,7 +15,7 @@ use crate::rules::frame::Frames;
 use crate::rules::spray::balancer::{Balancing, Rule};
 use crate::spread::Spread;
 use crate::switch::Switch;
-use crate::transport::{Spraying, TRANSPORTS};
+use crate::transport::{self, Connections, Row, Spraying, TRANSPORTS};
 
 /// \[bytes\] What every data frame has around its data: preamble, header, LLC and check sequence.
 const LEAST: u64 = 29;
@@ -83,9 +83,16 @@ pub enum Transport {
     Uec,
     /// A connection for each message, whose frames are sprayed over paths and pulled by the receiver (NDP).
     Ndp,
+    /// A connection for each message, whose frames are sprayed over paths by the rules of a row from outside, which has
+    /// this name.
+    Own(&'static str),
 }
 
 impl Transport {
+    /// Those of this crate.
+    pub(crate) const STANDARD: [Self; 7] =
+        [Self::Oracle, Self::Backoff, Self::None, Self::Window, Self::Roce, Self::Uec, Self::Ndp];
+
     /// The name of its row in the [table](crate::TRANSPORTS).
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -97,6 +104,7 @@ impl Transport {
             Self::Roce => "roce",
             Self::Uec => "uec",
             Self::Ndp => "ndp",
+            Self::Own(name) => name,
         }
     }
 
@@ -104,15 +112,20 @@ impl Transport {
     #[must_use]
     pub const fn acknowledges(self) -> bool {
         match self {
-            Self::Window | Self::Roce | Self::Uec | Self::Ndp => true,
+            Self::Window | Self::Roce | Self::Uec | Self::Ndp | Self::Own(_) => true,
             Self::Oracle | Self::Backoff | Self::None => false,
         }
+    }
+
+    /// True if switches with queues of two levels mark frames unless a setting says how.
+    pub(crate) const fn marks_usually(self) -> bool {
+        matches!(self, Self::Uec | Self::Own(_))
     }
 
     /// True if frames of a message take any path and arrive in any order.
     #[must_use]
     pub const fn sprays(self) -> bool {
-        matches!(self, Self::Uec | Self::Ndp)
+        matches!(self, Self::Uec | Self::Ndp | Self::Own(_))
     }
 }
 
@@ -183,10 +196,10 @@ impl FromStr for Transport {
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
         let name = text.split(':').next().unwrap_or(text);
-        let found = TRANSPORTS.find(name).map(|row| row.transport);
+        let found = TRANSPORTS.find(name).map(Row::transport);
         let found = found.ok_or_else(|| TRANSPORTS.unknown(name))?;
         if name != text {
-            Spraying::parse(text)?;
+            transport::Built::parse(text)?;
         }
         Ok(found)
     }
@@ -237,6 +250,8 @@ pub struct Params {
     pub transport: Transport,
     /// Of the transports that spray: their parameters.
     pub spraying: Spraying,
+    /// What opens the connections of a [transport](Self::transport) from outside.
+    pub connections: Option<Connections>,
     /// Of the transports that spray: how a sender chooses the entropy of a frame.
     pub balancing: Balancing,
     /// \[ps\] Latency of a switch: from route computation to the output queue.
@@ -316,6 +331,7 @@ impl Default for Params {
             per: 0.0,
             transport: Transport::Oracle,
             spraying: Spraying::default(),
+            connections: None,
             balancing: Balancing { rule: Rule::Mixed, paths: 64, draws: true },
             switch_latency: 0,
             control: None,
@@ -384,7 +400,7 @@ impl Params {
     /// True if acknowledgements travel in the class of control frames.
     #[must_use]
     pub fn acks_in_control(&self) -> bool {
-        self.acks_in_control.unwrap_or(matches!(self.transport, Transport::Roce | Transport::Uec | Transport::Ndp))
+        self.acks_in_control.unwrap_or(self.transport == Transport::Roce || self.transport.sprays())
     }
 
     /// True if a congestion control needs a signal.
@@ -470,7 +486,7 @@ impl Params {
         }
         if self.is_acked && !self.transport.acknowledges() {
             let what = phrase![["completion" => "acked"], ": ", ["transport" => self.transport.name()], " has no acknowledgements"];
-            let remedy = phrase!["set ", ["transport" => "window or roce"], ", or leave it out"];
+            let remedy = phrase!["set ", ["transport" => transport::names(Transport::acknowledges).join(" or ")], ", or leave it out"];
             return Err(SpecError::new(ErrorKind::Meaningless, what, remedy).of("completion"));
         }
         let most = if self.transport == Transport::Window { 2 } else { 1 << 16 };
@@ -525,10 +541,10 @@ impl Params {
         self.switch.trim.is_some() || self.spread.kept().is_some()
     }
 
-    /// True if switches mark frames: by a setting, or as the transport `uec` needs.
+    /// True if switches mark frames: by a setting, or as the transport needs.
     #[must_use]
     pub fn has_marks(&self) -> bool {
-        self.switch.marking.is_some() || self.transport == Transport::Uec && self.switch.trim.is_some()
+        self.switch.marking.is_some() || self.transport.marks_usually() && self.switch.trim.is_some()
     }
 
     /// True if ports to hosts mark frames.
@@ -573,7 +589,7 @@ impl Params {
                 return Ok(());
             }
             let what = phrase![["trim"], ": ", ["transport" => name], " makes nothing of what is left of a frame"];
-            let remedy = phrase!["set ", ["transport" => "uec or ndp"], ", or use ", ["trim" => "off"]];
+            let remedy = phrase!["set ", ["transport" => transport::names(Transport::sprays).join(" or ")], ", or use ", ["trim" => "off"]];
             return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("trim"));
         }
         if self.transport == Transport::Ndp && !trims {

@@ -148,7 +148,7 @@ fn needed(need: &Need) -> String {
         Is::Set => format!("with `{}`", need.key),
         Is::Value(value) => format!("with `{} = {value}`", need.key),
         Is::NotValue(value) => format!("unless `{} = {value}`", need.key),
-        Is::Names(names) => format!("with `{} = {}`", need.key, names.join("` or `")),
+        Is::Names(names) => format!("with `{} = {}`", need.key, names().join("` or `")),
     }
 }
 

@@ -71,7 +71,7 @@ fn rows_of_hosts() -> Vec<String> {
     // Transports without acknowledgements take no word for a congestion control.
     let needs = FAMILY.keys.iter().find(|key| key.name == "cc").unwrap().needs;
     let takes =
-        |transport: &str| needs.iter().all(|need| matches!(need.is, Is::Names(names) if names.contains(&transport)));
+        |transport: &str| needs.iter().all(|need| matches!(need.is, Is::Names(names) if names().contains(&transport)));
     let mut all = Vec::new();
     for transport in TRANSPORTS.rows().iter().map(|row| row.component.name) {
         let carried = CONTROLS.rows().iter().filter(|row| takes(transport) && row.transports.contains(&transport));

@@ -196,7 +196,7 @@ impl TwoLevels {
             rate,
             room,
             rooms: wiring.links.iter().map(|link| of_rate(link.rate).max(least)).collect(),
-            marking: (params.transport == Transport::Uec).then(|| Marking { rules: vec![rule] }),
+            marking: params.transport.marks_usually().then(|| Marking { rules: vec![rule] }),
         }
     }
 }

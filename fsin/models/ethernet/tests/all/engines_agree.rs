@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use crate::common::{advance, graph, message};
+use crate::own;
 use fsin_core::capture::Place;
 use fsin_core::difference::{self, Offer};
 use fsin_core::failures::Failures;
@@ -296,7 +297,8 @@ fn all(
     }
     for [sent, delivered, dropped] in fates {
         prop_assert!(sent && delivered != dropped);
-        let has_no_time_out = matches!(case.params.transport, Transport::None | Transport::Ndp);
+        let has_no_time_out =
+            matches!(case.params.transport, Transport::None | Transport::Ndp | Transport::Own(WITHOUT_TIME_OUT));
         prop_assert!(delivered || has_no_time_out || !case.params.failures.is_empty());
     }
     let details = reference.details();
@@ -483,6 +485,9 @@ proptest! {
     }
 }
 
+/// A transport from outside that never takes a frame as lost.
+const WITHOUT_TIME_OUT: &str = "own-without-time-out";
+
 /// The case with a transport that sprays, and queues of two levels unless ports have others.
 fn with_spraying(case: Case, draws: &[u64; 4]) -> Case {
     let [kind, switch, senders, sizes] = *draws;
@@ -560,6 +565,19 @@ proptest! {
         case in case(), draws in any::<[u64; 4]>(), failures in prop::collection::vec(any::<u64>(), 0..6)
     ) {
         agree(&with_failures(with_spraying(case, &draws), &failures))?;
+    }
+
+    /// With time-outs and without: what is lost then is given up at the same instant.
+    #[test]
+    fn engines_agree_about_a_transport_from_outside(
+        case in case(), draws in any::<[u64; 4]>(), window in 1_usize..40, has_time_out in any::<bool>(),
+        failures in prop::collection::vec(any::<u64>(), 0..6)
+    ) {
+        let case = with_spraying(case, &draws);
+        let transport = Transport::Own(if has_time_out { "own" } else { WITHOUT_TIME_OUT });
+        let connections = Some(own::connections(window, has_time_out));
+        let params = Params { transport, connections, control: None, ..case.params.clone() };
+        agree(&with_failures(Case { params, ..case }, &failures))?;
     }
 
     /// Frames of one length on links of one rate, without delays.

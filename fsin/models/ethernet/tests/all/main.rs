@@ -7,6 +7,7 @@ mod exact;
 mod failures;
 mod family;
 mod model;
+mod own;
 mod sprayed;
 mod steady;
 mod switches;

@@ -93,7 +93,7 @@ impl Hosts {
                 return self.send_again(whole.source.0, waiting, key, now);
             }
             // The sender finds out by acknowledgements.
-            Transport::Window | Transport::Roce | Transport::Uec | Transport::Ndp => {}
+            Transport::Window | Transport::Roce | Transport::Uec | Transport::Ndp | Transport::Own(_) => {}
             Transport::None | Transport::Oracle | Transport::Backoff => {
                 let short = self.payload().short_of(whole.bytes, index);
                 self.totals.messages_lost += u64::from(self.messages.lose(message, short, notices));

@@ -57,8 +57,12 @@ impl Hosts {
             Item::Words { flow, words } => {
                 let (of, said) = (spray.get(flow), spray.words(words));
                 match said.said {
-                    Said::Acknowledged(_) | Said::Answer { trimmed: None, .. } => self.totals.acknowledgements += 1,
-                    Said::Trimmed { .. } | Said::Answer { .. } => self.totals.negative_acknowledgements += 1,
+                    Said::Acknowledged(_)
+                    | Said::Answer { trimmed: None, .. }
+                    | Said::Own { trimmed: Trimmed::No, .. } => self.totals.acknowledgements += 1,
+                    Said::Trimmed { .. } | Said::Answer { .. } | Said::Own { .. } => {
+                        self.totals.negative_acknowledgements += 1;
+                    }
                     Said::Pull { .. } => self.totals.pulls += 1,
                     Said::Request { .. } => self.totals.requests += 1,
                 }

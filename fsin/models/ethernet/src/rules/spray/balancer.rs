@@ -10,6 +10,8 @@ use std::collections::VecDeque;
 
 use trgen::rng::{mix2, pick};
 
+use crate::rules::frame::Trimmed;
+
 /// \[ps\] For how long REPS is frozen after a time-out.
 const FROZEN: u64 = 10_000_000_000;
 /// Length of the ring of REPS.
@@ -56,6 +58,17 @@ pub(crate) enum Fate {
     Marked,
     Trimmed,
     TimedOut,
+}
+
+impl Fate {
+    /// Of a frame that has arrived, or what is left of it: no path avoids the port to the destination.
+    pub(crate) const fn of(trimmed: Trimmed, is_marked: bool) -> Self {
+        match (trimmed, is_marked) {
+            (Trimmed::Midway, _) => Self::Trimmed,
+            (Trimmed::No | Trimmed::LastHop, true) => Self::Marked,
+            (Trimmed::No | Trimmed::LastHop, false) => Self::Clear,
+        }
+    }
 }
 
 /// Draws of a connection.

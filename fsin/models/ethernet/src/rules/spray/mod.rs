@@ -17,10 +17,12 @@ use super::alive::Alive;
 use super::frame::{NONE, Trimmed};
 use super::wiring::Wiring;
 use crate::params::{Params, Transport};
+use crate::transport::{Answered, Connections};
 
 pub(crate) mod balancer;
 mod ndp;
 mod nscc;
+mod own;
 mod pacer;
 mod port;
 mod receiver;
@@ -66,6 +68,12 @@ pub(crate) enum Said {
         trimmed: Option<u32>,
         pull: Option<u64>,
     },
+    /// A transport from outside: an answer to a frame.
+    Own {
+        answer: u64,
+        is_marked: bool,
+        trimmed: Trimmed,
+    },
 }
 
 /// A control frame: its content and its entropy.
@@ -82,6 +90,7 @@ impl Words {
             Said::Acknowledged(Acknowledgement { expected, .. }) | Said::Answer { expected, .. } => expected as u64,
             Said::Trimmed { number, .. } | Said::Request { number } => number as u64,
             Said::Pull { given } => given,
+            Said::Own { answer, .. } => answer,
         }
     }
 }
@@ -96,14 +105,37 @@ pub(crate) enum Item {
 }
 
 /// Both ends of a connection.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Ends {
     Uec { sender: Box<sender::Sender>, receiver: receiver::Receiver },
     Ndp { sender: ndp::Sender, receiver: ndp::Receiver, back: Box<Balancer> },
+    Own(Box<own::Own>),
+}
+
+impl Ends {
+    /// True if a frame may be sent at a turn at the port.
+    #[inline]
+    fn may_send(&self, of: &sender::Constants) -> bool {
+        match self {
+            Self::Uec { sender, .. } => sender.may_send(of),
+            Self::Ndp { .. } => false,
+            Self::Own(own) => own.may_send(),
+        }
+    }
+
+    /// \[ps\] When the next time-out expires; the greatest number if none does.
+    #[inline]
+    fn deadline(&mut self, of: &sender::Constants) -> u64 {
+        match self {
+            Self::Uec { sender, .. } => sender.deadline(of),
+            Self::Ndp { .. } => u64::MAX,
+            Self::Own(own) => own.deadline(),
+        }
+    }
 }
 
 /// A connection.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Flow {
     pub(crate) message: u32,
     pub(crate) source: u32,
@@ -137,6 +169,7 @@ impl Flow {
         match &self.ends {
             Ends::Uec { sender, .. } => sender.unsent(),
             Ends::Ndp { sender, .. } => sender.unsent(),
+            Ends::Own(own) => own.unsent,
         }
     }
 
@@ -216,6 +249,8 @@ pub(crate) struct Spray {
     /// \[bytes\] Data in it.
     payload: u32,
     is_ndp: bool,
+    /// What opens connections of a transport from outside.
+    connections: Option<Connections>,
     has_credits: bool,
     trims: bool,
     /// \[ps\] Time without any frame from the other end after which a connection with nothing outstanding sends a
@@ -308,6 +343,7 @@ impl Spray {
             frame,
             payload,
             is_ndp,
+            connections: params.connections.clone(),
             has_credits,
             trims,
             seed: params.seed,
@@ -332,6 +368,9 @@ impl Spray {
             let sender = ndp::Sender::new(frames, self.initial_window);
             let back = Box::new(Balancer::new(self.balancing, mix2(seed, 1)));
             Ends::Ndp { sender, receiver: ndp::Receiver::default(), back }
+        } else if let Some(connections) = &self.connections {
+            let of = &self.kinds[host.kind];
+            Ends::Own(Box::new(own::Own::new(connections, message.bytes, of)))
         } else {
             let of = &self.kinds[host.kind];
             let base = self.trips.pair(source, destination, of.rate);
@@ -371,6 +410,10 @@ impl Spray {
             }
         } else {
             self.ask(handle, now);
+            if let Ends::Own(own) = &mut self.flows[handle].ends {
+                own.begun(now);
+                self.arm(handle);
+            }
         }
     }
 
@@ -419,8 +462,7 @@ impl Spray {
         let flow = &self.flows[handle];
         let (source, is_waiting) = (flow.source, flow.is_waiting);
         let of = &self.kinds[self.hosts[source as usize].kind];
-        let Ends::Uec { sender, .. } = &flow.ends else { return };
-        if is_waiting || !sender.may_send(of) {
+        if is_waiting || !flow.ends.may_send(of) {
             return;
         }
         if self.is_idle(source, now) {
@@ -446,8 +488,8 @@ impl Spray {
     fn join(&mut self, handle: u32) {
         let flow = &mut self.flows[handle];
         let host = &mut self.hosts[flow.source as usize];
-        let (Ends::Uec { sender, .. }, Port::Uec(turns)) = (&flow.ends, &mut host.port) else { return };
-        if !flow.is_waiting && sender.may_send(&self.kinds[host.kind]) {
+        let Port::Uec(turns) = &mut host.port else { return };
+        if !flow.is_waiting && flow.ends.may_send(&self.kinds[host.kind]) {
             flow.is_waiting = true;
             flow.underway += 1;
             turns.flows.push_back(handle);
@@ -458,9 +500,14 @@ impl Spray {
     fn take(&mut self, handle: u32, sharing: usize, now: u64) -> Option<Item> {
         let flow = &mut self.flows[handle];
         let of = &self.kinds[self.hosts[flow.source as usize].kind];
-        let Ends::Uec { sender, .. } = &mut flow.ends else { return None };
-        let entropy = flow.balancer.next(sender.window_frames(of));
-        let piece = sender.send(now, sharing, of);
+        let (piece, entropy) = match &mut flow.ends {
+            Ends::Uec { sender, .. } => {
+                let entropy = flow.balancer.next(sender.window_frames(of));
+                (sender.send(now, sharing, of), entropy)
+            }
+            Ends::Own(own) => (own.send(now)?, flow.balancer.next(u64::MAX)),
+            Ends::Ndp { .. } => return None,
+        };
         flow.underway += 1;
         flow.heard = now;
         self.arm(handle);
@@ -471,8 +518,7 @@ impl Spray {
     fn arm(&mut self, handle: u32) {
         let flow = &mut self.flows[handle];
         let host = &mut self.hosts[flow.source as usize];
-        let Ends::Uec { sender, .. } = &mut flow.ends else { return };
-        let deadline = sender.deadline(&self.kinds[host.kind]);
+        let deadline = flow.ends.deadline(&self.kinds[host.kind]);
         if deadline < flow.armed {
             flow.armed = deadline;
             flow.underway += 1;
@@ -558,8 +604,7 @@ impl Spray {
             let flow = &mut self.flows[handle];
             flow.is_waiting = false;
             self.done.push(handle);
-            let Ends::Uec { sender, .. } = &flow.ends else { continue };
-            if sender.may_send(&self.kinds[host.kind]) {
+            if flow.ends.may_send(&self.kinds[host.kind]) {
                 let item = self.take(handle, sharing, now);
                 self.join(handle);
                 return item;
@@ -602,6 +647,13 @@ impl Spray {
         let flow = &mut self.flows[handle];
         let destination = flow.destination;
         let of = &self.kinds[self.hosts[flow.source as usize].kind];
+        if let Ends::Own(own) = &mut flow.ends {
+            let (is_new, said) = own.arrived(piece.number, is_marked, trimmed, now);
+            if let Some(said) = said {
+                self.say(handle, destination, Words { said, entropy }, now);
+            }
+            return Outcome { is_new, is_over: false };
+        }
         let Ends::Uec { sender, receiver } = &mut flow.ends else { return Outcome::default() };
         let Piece { number, asks, is_again, target, .. } = *piece;
         let bytes = sender.size(piece.index, of) as u32;
@@ -703,12 +755,8 @@ impl Spray {
             (Ends::Uec { sender, .. }, Said::Trimmed { number, is_marked, is_last_hop }) => {
                 if sender.trimmed(number, is_last_hop, now, of) {
                     self.ask(handle, now);
-                    let fate = match (is_last_hop, is_marked) {
-                        (false, _) => Fate::Trimmed,
-                        (true, true) => Fate::Marked,
-                        (true, false) => Fate::Clear,
-                    };
-                    self.flows[handle].balancer.learn(entropy, fate, now, trims);
+                    let trimmed = if is_last_hop { Trimmed::LastHop } else { Trimmed::Midway };
+                    self.flows[handle].balancer.learn(entropy, Fate::of(trimmed, is_marked), now, trims);
                 }
                 self.ask(handle, now);
             }
@@ -735,6 +783,15 @@ impl Spray {
                     sender.pulled(pull);
                 }
                 self.send_due(handle, now);
+            }
+            (Ends::Own(own), Said::Own { answer, is_marked, trimmed }) => {
+                flow.balancer.learn(entropy, Fate::of(trimmed, is_marked), now, trims);
+                is_over = own.answered(&Answered { now, answer, is_marked });
+                flow.is_over |= is_over;
+                if !is_over {
+                    self.ask(handle, now);
+                    self.arm(handle);
+                }
             }
             (Ends::Ndp { sender, .. }, Said::Pull { given }) => {
                 sender.pulled(given);
@@ -804,6 +861,15 @@ impl Spray {
         let flow = &mut self.flows[handle];
         let (source, kind) = (flow.source, self.hosts[flow.source as usize].kind);
         let of = &self.kinds[kind];
+        if let Ends::Own(own) = &mut flow.ends {
+            if !flow.is_over && own.deadline() <= now {
+                self.timeouts += 1;
+                flow.balancer.learn(0, Fate::TimedOut, now, self.trims);
+                own.expired(now);
+                self.ask(handle, now);
+            }
+            return self.arm(handle);
+        }
         let Ends::Uec { sender, .. } = &mut flow.ends else { return };
         if sender.is_over {
             return;
@@ -871,18 +937,24 @@ impl Spray {
         self.flows[handle].lost_at = port;
     }
 
-    /// Takes the connections that still wait when no event is left: NDP has no time-out, so a lost frame blocks them
-    /// for good.
+    /// Takes the connections that still wait when no event is left: NDP has no time-out, and a transport from outside
+    /// may have none, so a lost frame blocks them for good.
     pub(crate) fn take_stuck(&mut self) -> Vec<Stuck> {
         let mut stuck = Vec::new();
         for handle in 0..self.begun {
             let flow = &mut self.flows[handle];
-            let Ends::Ndp { sender, receiver, .. } = &flow.ends else { continue };
             if !flow.is_live || flow.is_over {
                 continue;
             }
-            let missing = (0..sender.frames).filter(|&number| !receiver.has(number));
-            let missing = missing.map(|number| (number, sender.is_unsent(number))).collect();
+            let missing = match &flow.ends {
+                Ends::Ndp { sender, receiver, .. } => {
+                    let missing = (0..sender.frames).filter(|&number| !receiver.has(number));
+                    missing.map(|number| (number, sender.is_unsent(number))).collect()
+                }
+                Ends::Own(own) => own.missing(),
+                // Its time-outs never end.
+                Ends::Uec { .. } => continue,
+            };
             let Flow { message, source, destination, lost_at, .. } = *flow;
             stuck.push(Stuck { message, source, destination, lost_at, missing });
             (flow.is_over, flow.is_live) = (true, false);
