@@ -148,12 +148,15 @@ impl Built {
     }
 }
 
+/// Begins the state of a connection.
+type Open = dyn Fn(&Opened) -> Box<dyn Connection> + Send + Sync;
+
 /// What opens the connections of a transport from outside.
 #[derive(Clone)]
 pub struct Connections {
     /// The word that named it.
     text: String,
-    open: Arc<dyn Fn(&Opened) -> Box<dyn Connection> + Send + Sync>,
+    open: Arc<Open>,
 }
 
 impl Connections {
