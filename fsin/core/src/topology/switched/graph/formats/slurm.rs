@@ -121,22 +121,24 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
     for (name, _) in &switches {
         builder.declare(name.clone(), false);
     }
-    for (_, below) in &switches {
-        for (name, is_below_switch, at) in each(below) {
-            match (is_switch.get(&name).copied(), is_below_switch) {
-                (None, true) => {
-                    let what = format!("switch `{}` has no line of its own", short(&name));
-                    return Err(refusal(places, at, ErrorKind::UnknownName, what, FORM));
-                }
-                (Some(true), false) => {
-                    let what = format!("`{}` is a switch, and named among Nodes", short(&name));
-                    return Err(refusal(places, at, ErrorKind::Conflict, what, "name it among Switches"));
-                }
-                (None, false) => {
-                    is_switch.insert(name.clone(), false);
-                    builder.declare(word(name, at), true);
-                }
-                _ => {}
+    // Switches first: of a list with more names than there are lines, one has no line, so that no more are written out.
+    let known = switches.len() + 1;
+    for &(list, _, at) in switches.iter().flat_map(|(_, below)| below).filter(|(_, is_switch, _)| *is_switch) {
+        if let Some(name) = names(list, known).unwrap_or_default().iter().find(|name| !is_switch.contains_key(*name)) {
+            let what = format!("switch `{}` has no line of its own", short(name));
+            return Err(refusal(places, at, ErrorKind::UnknownName, what, FORM));
+        }
+    }
+    for (name, _, at) in switches.iter().flat_map(|(_, below)| each(below)).filter(|(_, is_switch, _)| !is_switch) {
+        match is_switch.get(&name) {
+            Some(true) => {
+                let what = format!("`{}` is a switch, and named among Nodes", short(&name));
+                return Err(refusal(places, at, ErrorKind::Conflict, what, "name it among Switches"));
+            }
+            Some(false) => {}
+            None => {
+                is_switch.insert(name.clone(), false);
+                builder.declare(word(name, at), true);
             }
         }
     }
@@ -151,7 +153,7 @@ pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
 /// Each name below a switch, whether it is a switch, and where that is written.
 fn each<'b>(below: &'b [(&'b str, bool, usize)]) -> impl Iterator<Item = (String, bool, usize)> + 'b {
     let named = |&(list, is_switch, at): &'b (&'b str, bool, usize)| {
-        names(list).unwrap_or_default().into_iter().map(move |name| (name, is_switch, at))
+        names(list, MOST).unwrap_or_default().into_iter().map(move |name| (name, is_switch, at))
     };
     below.iter().flat_map(named)
 }
@@ -197,30 +199,35 @@ fn range(text: &str) -> Option<(u64, u64, usize)> {
     (low <= high && width <= MOST_DIGITS).then_some((low, high, width))
 }
 
-/// The names of a list such as `n[01-04,7],m2`; `None` for another text.
-fn names(text: &str) -> Option<Vec<String>> {
+/// The first `most` names of a list such as `n[01-04,7],m2`; `None` for another text.
+fn names(text: &str, most: usize) -> Option<Vec<String>> {
     let mut all = Vec::new();
     for part in parts(text) {
-        expand("", part, &mut all)?;
+        expand("", part, &mut all, most)?;
     }
     Some(all)
 }
 
-/// Adds the names of `n[01-04,7]` behind a beginning.
-fn expand(begin: &str, text: &str, into: &mut Vec<String>) -> Option<()> {
+/// Adds the names of `n[01-04,7]` behind a beginning, up to `most` in all.
+fn expand(begin: &str, text: &str, into: &mut Vec<String>, most: usize) -> Option<()> {
     let Some((before, rest)) = text.split_once('[') else {
         let name = format!("{begin}{text}");
-        if name.is_empty() || name.contains(']') || into.len() >= MOST {
+        if name.is_empty() || name.contains(']') {
             return None;
         }
-        into.push(name);
+        if into.len() < most {
+            into.push(name);
+        }
         return Some(());
     };
     let (ranges, after) = rest.split_once(']')?;
     for part in ranges.split(',') {
         let (low, high, width) = range(part)?;
         for number in low..=high {
-            expand(&format!("{begin}{before}{number:0width$}"), after, into)?;
+            if into.len() >= most {
+                return Some(());
+            }
+            expand(&format!("{begin}{before}{number:0width$}"), after, into, most)?;
         }
     }
     Some(())
@@ -232,10 +239,11 @@ mod tests {
 
     #[test]
     fn lists_keep_their_zeros() {
-        assert_eq!(names("n[01-03,7],m2").unwrap().join(" "), "n01 n02 n03 n7 m2");
-        assert_eq!(names("r[0-1]n[8-9]").unwrap().join(" "), "r0n8 r0n9 r1n8 r1n9");
+        assert_eq!(names("n[01-03,7],m2", 9).unwrap().join(" "), "n01 n02 n03 n7 m2");
+        assert_eq!(names("n[0-99999999]", 2).unwrap().join(" "), "n0 n1");
+        assert_eq!(names("r[0-1]n[8-9]", 9).unwrap().join(" "), "r0n8 r0n9 r1n8 r1n9");
         for wrong in ["n[3-1]", "n[", "n]", "", "n[a-b]"] {
-            assert_eq!((names(wrong), count_of(wrong)), (None, None), "{wrong}");
+            assert_eq!((names(wrong, 9), count_of(wrong)), (None, None), "{wrong}");
         }
         for (text, count) in [("n[01-03,7],m2", 5), ("r[0-1]n[8-9]", 4), ("a,b", 2), ("n[0-99999999]", 100_000_000)] {
             assert_eq!(count_of(text), Some(count), "{text}");

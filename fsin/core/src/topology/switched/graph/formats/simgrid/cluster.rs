@@ -19,6 +19,8 @@ pub(super) const MOST: usize = 1 << 20;
 
 /// Maximum number of hosts of a platform. Ranges name many in a few letters, and each takes memory.
 pub(super) const MOST_HOSTS: usize = 1 << 17;
+/// Maximum number of parallel links from a switch of a fat tree to one of its parents.
+const MOST_PARALLEL: usize = 255;
 
 /// What a cluster's element says.
 pub(super) struct Cluster {
@@ -143,7 +145,10 @@ impl Form {
         };
         let read = read.filter(|form| form.hosts() == Some(hosts)).ok_or_else(wrong)?;
         if !read.can_be_built(hosts) {
-            let what = format!("topo_parameters `{}`: more than {MOST} switches and links", short(words));
+            let what = format!(
+                "topo_parameters `{}`: more than {MOST} switches and links, or more than {MOST_PARALLEL} parallel links",
+                short(words)
+            );
             return Err(element.refusal(ErrorKind::TooLarge, what, "write a smaller cluster"));
         }
         Ok(read)
@@ -163,7 +168,7 @@ impl Form {
         }
     }
 
-    /// True if its switches and links are not too many.
+    /// True if its switches and links are not too many, nor the parallel ones.
     fn can_be_built(&self, hosts: usize) -> bool {
         let built = || match self {
             Self::Flat => Some(hosts),
@@ -171,7 +176,7 @@ impl Form {
             Self::FatTree { down, up, parallel } => {
                 let (mut below, mut all) = (hosts, 0_usize);
                 for ((&children, &parents), &count) in down.iter().zip(up).zip(parallel) {
-                    let links_up = product([parents, count])?;
+                    let links_up = product([parents, count]).filter(|_| count <= MOST_PARALLEL)?;
                     all = all.checked_add(product([below, links_up])?)?;
                     below = product([below / children, parents])?;
                     all = all.checked_add(below)?;
