@@ -343,8 +343,8 @@ impl Name {
         self.0
     }
 
-    /// The name under which a model has the routing that is meant in a network of this specification: a name of a routing
-    /// may be another name of one that serves it, as `adaptive` on a graph is of `shortest`.
+    /// The name under which a model has the routing that is meant in a network of this specification: a name of a
+    /// routing may be another name of one that serves it, as `adaptive` on a graph is of `shortest`.
     #[must_use]
     pub fn served(self, routings: &[Carries], spec: &str) -> Self {
         let is_own = serving(routings, spec).any(|carries| carries.row.component.name == self.0);

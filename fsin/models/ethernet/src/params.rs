@@ -381,8 +381,9 @@ impl Params {
         self.cnp_interval.or(of_control).unwrap_or(0)
     }
 
-    /// \[ps\] Roce: time without an acknowledgement after which a connection goes back; `None` if there is none. By default
-    /// there is one where frames can be lost: with PFC on all classes and headrooms that are not short, none is.
+    /// \[ps\] Roce: time without an acknowledgement after which a connection goes back; `None` if there is none. By
+    /// default there is one where frames can be lost: with PFC on all classes and headrooms that are not short, none
+    /// is.
     pub(crate) fn rto(&self, is_short: bool) -> Option<u64> {
         let covers_all = match self.switch.pfc {
             Some(pfc) => self.switch.used & !pfc.classes == 0 && pfc.watchdog.is_none() && !is_short,

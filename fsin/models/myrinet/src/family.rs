@@ -94,8 +94,8 @@ struct Spec {
     is_reference: bool,
 }
 
-/// The routings as they are listed. There are no virtual channels, and one route for each pair of hosts: none is adaptive,
-/// by whatever name.
+/// The routings as they are listed. There are no virtual channels, and one route for each pair of hosts: none is
+/// adaptive, by whatever name.
 fn routings() -> Vec<Carried> {
     let own = |one: Carried| Carried {
         channels: String::new(),

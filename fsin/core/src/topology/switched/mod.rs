@@ -55,8 +55,8 @@ pub use tree::{Stand, Tree};
 /// Maximum number of nodes of a network of switches, endpoints included.
 const MAX_NODES: usize = 1 << 22;
 
-/// \[links\] Switches with more have no port numbers that are the same at both ends of a link, and tables of the ports of
-/// all nodes have a row of its own length for each.
+/// \[links\] Switches with more have no port numbers that are the same at both ends of a link, and tables of the ports
+/// of all nodes have a row of its own length for each.
 pub(super) const MOST_PORTS: usize = 255;
 
 /// In [`Fabric::neighbours`]: no node.
@@ -122,8 +122,8 @@ pub struct Fabric {
 
 impl Fabric {
     /// `endpoints` come first among `nodes`; each has one link, at index 0, to a switch. `colours` are the port numbers
-    /// of the directed links, of each link that from the first end first; `None` if the numbers do not matter. With more
-    /// than [`MOST_PORTS`] links of a switch, a link has its index as its port number at each end.
+    /// of the directed links, of each link that from the first end first; `None` if the numbers do not matter. With
+    /// more than [`MOST_PORTS`] links of a switch, a link has its index as its port number at each end.
     fn new(endpoints: usize, nodes: usize, links: &[Link], colours: Option<Vec<u32>>) -> Self {
         let (mut degree, mut entering) = (vec![0u32; nodes], vec![0u32; nodes]);
         for &(node, place) in links.iter().flat_map(Link::begins) {

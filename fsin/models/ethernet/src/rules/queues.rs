@@ -1,7 +1,7 @@
 //! The queues of a port with classes: one for each class of data, one for control, and the pause frames of the port.
 //!
-//! Pause frames are first, then control, then the classes by their [schedule](super::schedule); data that control frames
-//! overtake are sent after 100 000 of them. A paused class is passed over. Each queue is first in, first out.
+//! Pause frames are first, then control, then the classes by their [schedule](super::schedule); data that control
+//! frames overtake are sent after 100 000 of them. A paused class is passed over. Each queue is first in, first out.
 //!
 //! Decision: docs/decisions/0523-headers-and-lost-requests.md.
 
@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 use super::frame::{CLASSES, CONTROL};
 use super::schedule::{Plan, Turn};
 
-/// \[frames\] Maximum number of control frames that are sent in succession while data wait. Headers of trimmed frames can
-/// take the whole rate of a slow link: if no data passed, they would be sent again, and trimmed again, without end.
+/// \[frames\] Maximum number of control frames that are sent in succession while data wait. Headers of trimmed frames
+/// can take the whole rate of a slow link: if no data passed, they would be sent again, and trimmed again, without end.
 /// Source: htsim.
 const MOST_AHEAD: u32 = 100_000;
 

@@ -551,8 +551,8 @@ fn with_spraying(case: Case, draws: &[u64; 4]) -> Case {
         },
         ..case.params.clone()
     };
-    // Headers of short frames of one host would fill the slow link of `mixed`: data pass after 100 000 of them, which takes
-    // minutes.
+    // Headers of short frames of one host would fill the slow link of `mixed`: data pass after 100 000 of them, which
+    // takes minutes.
     let topology = if has_trim && case.topology == "mixed" { "fattree:3,2" } else { case.topology };
     Case { params, topology, ..case }
 }
@@ -602,8 +602,8 @@ proptest! {
     }
 }
 
-/// Headers of trimmed frames fill a slow link for seconds, since each that arrives has its frame sent and trimmed again:
-/// data pass among them, and requests that were lost meanwhile do not hold up the end.
+/// Headers of trimmed frames fill a slow link for seconds, since each that arrives has its frame sent and trimmed
+/// again: data pass among them, and requests that were lost meanwhile do not hold up the end.
 #[test]
 fn data_pass_headers_that_fill_a_link() {
     let frames = Frames { mtu: 300, ..Frames::UEC };
