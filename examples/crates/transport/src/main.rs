@@ -43,7 +43,6 @@ impl Connection for Fixed {
 }
 
 static WINDOW: &[Parameter] = &[Parameter { name: "window", about: "in frames", range: "1..10000", default: "16" }];
-
 static FIXED: Row = Row {
     component: Component { name: "fixed", about: "a fixed window", parameters: WINDOW, source: "an example" },
     aliases: &[],

@@ -68,7 +68,7 @@ pub(super) struct Format {
     pub(super) decoration: &'static [&'static str],
     /// True if a line is a statement, so that a text that was cut has a last line without its end.
     pub(super) is_lines: bool,
-    /// True if its form demands a rate and a delay of each link, so that nobody can leave them out.
+    /// True if the format requires a rate and a delay for each link: a file cannot leave them out.
     pub(super) has_times: bool,
 }
 
