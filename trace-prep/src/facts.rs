@@ -66,6 +66,7 @@ impl Facts {
             Event::Recv(_) => "recv",
             Event::Irecv(..) => "irecv",
             Event::Wait(_) => "wait",
+            Event::After(_) => "after",
             Event::WaitAll(_) => "waitall",
             Event::WaitAny(_) => "waitany",
         };

@@ -2,14 +2,18 @@
 //! process, cycle for cycle.
 //!
 //! The cookie of a message is the position of its send in the sender's program. From this position the receiver derives
-//! the tag of the message. Messages between a pair of tasks are received in the order in which they were sent.
+//! the tag of the message. Messages between a pair of tasks are received in the order in which they were sent; those of
+//! a program whose sends wait by themselves ([`Step::After`]), with the same tag.
+//!
+//! # How the model departs from reality, and who could notice
+//! A send that waits by itself begins when its task looks at the network: not while it computes.
 
 use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
 use trgen::TaskId;
 use trgen::trace::matching::{Envelope, Mailbox, Posted};
-use trgen::trace::program::{Event as Step, Program, Request, Send};
+use trgen::trace::program::{Event as Step, Program, Request, Send, Tag};
 
 use super::script::Played;
 use super::{Event, Guest, GuestError};
@@ -22,28 +26,31 @@ pub struct Script {
     program: Program,
     /// For each task: the sequence number of each send among those to the same destination, by position in the program.
     numbers: Vec<HashMap<u64, u64>>,
+    /// True if sends wait by themselves: only messages with the same tag are numbered together.
+    is_deferring: bool,
 }
 
 impl Script {
     /// A program, with task i on node i.
     #[must_use]
     pub fn new(program: Program) -> Self {
+        let is_deferring = program.tasks.iter().flatten().any(|step| matches!(step, Step::After(_)));
         let numbers = program
             .tasks
             .iter()
             .map(|steps| {
-                let mut counts: HashMap<TaskId, u64> = HashMap::new();
+                let mut counts: HashMap<(TaskId, Option<Tag>), u64> = HashMap::new();
                 let sends = steps.iter().enumerate().filter_map(|(at, step)| send_of(step).map(|(send, _)| (at, send)));
                 sends
                     .map(|(at, send)| {
-                        let count = counts.entry(send.to).or_default();
+                        let count = counts.entry((send.to, is_deferring.then_some(send.tag))).or_default();
                         *count += 1;
                         (at as u64, *count - 1)
                     })
                     .collect()
             })
             .collect();
-        Self { program, numbers }
+        Self { program, numbers, is_deferring }
     }
 
     /// Number of tasks of the program.
@@ -97,8 +104,10 @@ struct Player<'a> {
     outstanding: HashSet<Request>,
     /// Requests that have completed and have not been waited for yet.
     completed: HashSet<Request>,
-    /// Messages that arrived too early, by source task.
-    early: HashMap<u32, Early>,
+    /// Messages that arrived too early, by source task, and tag if sends wait by themselves.
+    early: HashMap<(u32, Option<Tag>), Early>,
+    /// Sends that wait, by their positions in the program, with the requests that they wait for.
+    deferred: Vec<(&'a [Request], Vec<u64>)>,
     /// True once the message that completes a blocking step has arrived.
     served: bool,
     /// \[ps\] Time of the last activity, blocking sends excluded, as in a replay.
@@ -119,6 +128,7 @@ impl<'a> Player<'a> {
             outstanding: HashSet::new(),
             completed: HashSet::new(),
             early: HashMap::new(),
+            deferred: Vec::new(),
             served: false,
             busy: None,
             injected: 0,
@@ -130,8 +140,18 @@ impl<'a> Player<'a> {
     fn play(mut self, guest: &mut Guest) -> Result<(u64, u64), GuestError> {
         let script = self.script;
         let steps = script.program.tasks.get(self.task as usize).map(Vec::as_slice).unwrap_or_default();
+        // The requests that the sends that follow wait for.
+        let mut after: &[Request] = &[];
         for (at, step) in steps.iter().enumerate() {
             match step {
+                Step::After(requests) => after = requests,
+                Step::Isend(_, request) if self.is_open(after) => {
+                    match self.deferred.last_mut().filter(|(requests, _)| std::ptr::eq(*requests, after)) {
+                        Some((_, sends)) => sends.push(at as u64),
+                        None => self.deferred.push((after, vec![at as u64])),
+                    }
+                    self.begin(*request, false);
+                }
                 Step::Compute(time) => {
                     self.compute(time.0, guest)?;
                     continue;
@@ -220,11 +240,31 @@ impl<'a> Player<'a> {
         }
     }
 
+    /// True if some of these requests have not completed.
+    fn is_open(&self, requests: &[Request]) -> bool {
+        requests.iter().any(|request| self.outstanding.contains(request))
+    }
+
+    /// Begins the deferred sends whose requests have completed.
+    fn release(&mut self, guest: &mut Guest) -> Result<(), GuestError> {
+        let steps = &self.script.program.tasks[self.task as usize];
+        while let Some(place) = self.deferred.iter().position(|(requests, _)| !self.is_open(requests)) {
+            for at in self.deferred.remove(place).1 {
+                let Some((send, Some(request))) = steps.get(at as usize).and_then(send_of) else { continue };
+                if !self.send(at, send, guest)? {
+                    self.complete(request);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Processes events until `done` is true, and resets `served`.
     fn wait(&mut self, guest: &mut Guest, done: impl Fn(&Self) -> bool) -> Result<(), GuestError> {
         while !done(self) {
             let event = guest.receive()?;
             self.process(event)?;
+            self.release(guest)?;
         }
         self.served = false;
         Ok(())
@@ -244,6 +284,7 @@ impl<'a> Player<'a> {
         // All events up to the current time are processed first: they may complete requests.
         while let Some(event) = guest.poll()? {
             self.process(event)?;
+            self.release(guest)?;
         }
         if any.iter().any(|request| self.completed.remove(request)) {
             return Ok(());
@@ -283,7 +324,7 @@ impl<'a> Player<'a> {
         let step = tasks.get(from as usize).and_then(|steps| steps.get(at as usize)).ok_or_else(unknown)?;
         let (send, _) = send_of(step).ok_or_else(unknown)?;
         let number = *self.script.numbers[from as usize].get(&at).ok_or_else(unknown)?;
-        let early = self.early.entry(from).or_default();
+        let early = self.early.entry((from, self.script.is_deferring.then_some(send.tag))).or_default();
         early.waiting.insert(number, Envelope { from: TaskId(from), tag: send.tag, announced: None });
         let mut over = Vec::new();
         while let Some(envelope) = early.waiting.remove(&early.seen) {

@@ -99,7 +99,7 @@ fn program(program: &Program) {
                 assert!(receive.from.is_none_or(|from| from.index() < tasks));
             }
             Event::Compute(time) => assert!(time.0 < 1 << 63),
-            Event::Wait(_) | Event::WaitAll(_) | Event::WaitAny(_) => {}
+            Event::After(_) | Event::Wait(_) | Event::WaitAll(_) | Event::WaitAny(_) => {}
         }
     }
 }

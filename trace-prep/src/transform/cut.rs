@@ -235,6 +235,10 @@ fn drop_void_waits(events: &mut Vec<Event>) {
                 });
                 kept
             }
+            Event::After(requests) => {
+                keep(requests, &begun);
+                true
+            }
             Event::WaitAny(requests) => keep(requests, &begun),
             _ => true,
         }

@@ -128,6 +128,10 @@ pub enum Event {
     Recv(Receive),
     /// Posts a receive; the request completes when a matching message has arrived.
     Irecv(Receive, Request),
+    /// Lets the non-blocking sends that follow begin once all of these have completed, each by itself: the task goes on.
+    /// They hold until the next such event; an empty list lets them begin at once. A request that is not outstanding is
+    /// complete, and none counts as waited for.
+    After(Box<[Request]>),
     /// Blocks until the request has completed. A request that is not outstanding is complete.
     Wait(Request),
     /// Blocks until all of these have completed.
@@ -145,7 +149,7 @@ impl Event {
         match &mut event {
             Self::Send(send) | Self::Isend(send, _) => send.tag.label = send.tag.label.wrapping_add(by),
             Self::Recv(receive) | Self::Irecv(receive, _) => receive.tag = receive.tag.relabelled(by),
-            Self::Compute(_) | Self::Wait(_) | Self::WaitAll(_) | Self::WaitAny(_) => {}
+            Self::Compute(_) | Self::After(_) | Self::Wait(_) | Self::WaitAll(_) | Self::WaitAny(_) => {}
         }
         event
     }

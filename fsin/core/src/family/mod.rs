@@ -507,6 +507,11 @@ pub trait NetworkSpec: fmt::Debug + Send + Sync {
         false
     }
 
+    /// True if a send ends only when its message has arrived, so that its end does not say that the node can send again.
+    fn sends_end_at_arrival(&self) -> bool {
+        false
+    }
+
     /// The name of the preset, and the settings whose values are those that it gives.
     fn preset(&self) -> Option<(&'static str, Vec<&'static str>)> {
         None

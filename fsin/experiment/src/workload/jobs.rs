@@ -521,6 +521,7 @@ fn program(
             let context = KernelContext {
                 seed: experiment.seed,
                 packet_bytes: Some(experiment.units.packet_bytes()),
+                sends_end_at_departure: !experiment.network.sends_end_at_arrival(),
                 ..KernelContext::new(geometry.nodes(), None)
             };
             let program = kernels::parse_in(spec, &context);

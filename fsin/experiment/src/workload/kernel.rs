@@ -46,6 +46,7 @@ impl Kernel {
         let context = KernelContext {
             seed: experiment.seed,
             packet_bytes: Some(experiment.units.packet_bytes()),
+            sends_end_at_departure: !experiment.network.sends_end_at_arrival(),
             ..KernelContext::new(geometry.nodes(), Some(geometry))
         };
         kernels::rounds(&self.spec, &context).map_err(|refusal| experiment.settings().refused("kernel", refusal))

@@ -460,6 +460,10 @@ impl NetworkSpec for Spec {
         Some((name, given.into_iter().filter(|pair| own.contains(pair)).map(|(key, _)| key).collect()))
     }
 
+    fn sends_end_at_arrival(&self) -> bool {
+        true
+    }
+
     fn unused(&self) -> Vec<(&'static str, Phrase)> {
         let mut unused = vec![("source", "in a network that takes every message at once".into())];
         if self.topology.switched().is_some() {

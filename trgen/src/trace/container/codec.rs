@@ -62,6 +62,7 @@ enum EventRow {
     Wait(u32),
     WaitAll(List<u32>),
     WaitAny(List<u32>),
+    After(List<u32>),
 }
 
 /// A message to send.
@@ -202,6 +203,7 @@ pub(super) fn put_event(event: &Event, out: &mut Vec<u8>) -> Result<(), CodecErr
             Event::Wait(request) => EventRow::Wait(request.0),
             Event::WaitAll(requests) => EventRow::WaitAll(numbers(requests)),
             Event::WaitAny(requests) => EventRow::WaitAny(numbers(requests)),
+            Event::After(requests) => EventRow::After(numbers(requests)),
         },
         out,
     )
@@ -220,6 +222,7 @@ pub(super) fn take_event(raw: &[u8], at: &mut usize, tasks: u32) -> Result<Event
         EventRow::Wait(request) => Event::Wait(Request(request)),
         EventRow::WaitAll(numbers) => Event::WaitAll(requests(numbers)),
         EventRow::WaitAny(numbers) => Event::WaitAny(requests(numbers)),
+        EventRow::After(numbers) => Event::After(requests(numbers)),
     })
 }
 

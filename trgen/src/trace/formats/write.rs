@@ -119,6 +119,7 @@ pub fn ti(
             }
             Event::Wait(request) => ti.wait(&[*request])?,
             Event::WaitAll(requests) => ti.wait(requests)?,
+            Event::After(_) => return Err(refuse("sends that wait for other operations while the task goes on")),
             Event::WaitAny(_) => return Err(refuse("a wait for any of several requests")),
         }
     }

@@ -41,7 +41,13 @@ pub fn graph(program: &Program) -> Result<Graph, ChainError> {
     let (tags, own) = Labels::parted(ANY, program);
     let mut ranks = Vec::new();
     for (task, events) in program.tasks.iter().enumerate() {
-        let mut chain = Chain { builder: RankBuilder::default(), last: None, requests: HashMap::new(), carry: 0 };
+        let mut chain = Chain {
+            builder: RankBuilder::default(),
+            last: None,
+            requests: HashMap::new(),
+            after: Vec::new(),
+            carry: 0,
+        };
         for (event, step) in (1..).zip(events) {
             chain.add_event(step, &tags)?.then_some(()).ok_or(ChainError::WaitAny { task, event })?;
         }
@@ -58,6 +64,8 @@ struct Chain {
     last: Option<(u32, After)>,
     /// The operation of each outstanding request.
     requests: HashMap<Request, u32>,
+    /// The operations whose end the non-blocking sends that follow wait for.
+    after: Vec<u32>,
     /// \[ps\] Remainder of the computing time below a nanosecond.
     carry: u64,
 }
@@ -87,7 +95,11 @@ impl Chain {
             }
             Event::Isend(send, request) => {
                 let node = self.add(Operation::send(send.bytes, send.to.0, number(&send.tag)), After::Start)?;
+                self.after.iter().try_for_each(|&other| self.builder.depend(node, other, After::Finish))?;
                 self.requests.insert(*request, node);
+            }
+            Event::After(requests) => {
+                self.after = requests.iter().filter_map(|request| self.requests.get(request)).copied().collect();
             }
             Event::Recv(wanted) => {
                 self.add(receive(wanted), After::Finish)?;

@@ -94,13 +94,16 @@ pub struct KernelContext<'a> {
     /// \[bytes\] What a packet of the network carries, for kernels that send packet by packet; `None` if that is not
     /// known, or the network has no packets.
     pub packet_bytes: Option<u64>,
+    /// True if a send ends when its message has left the node, so that a kernel can leave room for others between its
+    /// messages.
+    pub sends_end_at_departure: bool,
 }
 
 impl<'a> KernelContext<'a> {
     /// A network of so many nodes of which nothing else is known, with run seed 1.
     #[must_use]
     pub const fn new(tasks: usize, geometry: Option<&'a Geometry>) -> Self {
-        Self { tasks, geometry, seed: 1, packet_bytes: None }
+        Self { tasks, geometry, seed: 1, packet_bytes: None, sends_end_at_departure: false }
     }
 }
 
@@ -384,7 +387,7 @@ fn rounds_of(text: &str, context: &KernelContext, is_unrolled: bool) -> Result<R
     if entry.component.parameters.iter().any(|parameter| parameter.name == "interleave") {
         shape.exchange = Some(Exchange::read(&call, &shape, context)?);
     }
-    shape.plan = plan(entry, &call, shape.tasks, context.geometry)?;
+    shape.plan = plan(entry, &call, shape.tasks, context.geometry)?.map(|plan| plan.paced(context));
     let iterations = call.integer("iterations", 0..=MOST_ITERATIONS)? as u64;
     // Draws make every iteration different.
     let is_drawn = shape.messages_per_task > 0;
@@ -519,6 +522,11 @@ impl Steps<'_> {
         self.events.push(Event::Isend(send, Request(request)));
     }
 
+    /// Lets the sends that follow begin when these requests have completed.
+    fn after(&mut self, requests: &[u32]) {
+        self.events.push(Event::After(requests.iter().copied().map(Request).collect()));
+    }
+
     /// Waits until a message has been sent.
     fn wait(&mut self, request: u32) {
         self.events.push(Event::Wait(Request(request)));
@@ -527,6 +535,13 @@ impl Steps<'_> {
     /// Waits until the messages of all these requests have been sent.
     fn wait_all(&mut self, requests: std::ops::Range<u32>) {
         self.events.push(Event::WaitAll(requests.map(Request).collect()));
+    }
+
+    /// Posts a receive of a message of [`Self::bytes`] bytes.
+    fn start_receive(&mut self, from: u32, label: u64, request: u32) {
+        let tag = TagFilter::Exactly(self.tag(label));
+        let receive = Receive { from: Some(TaskId(from)), tag, bytes: self.bytes };
+        self.events.push(Event::Irecv(receive, Request(request)));
     }
 
     /// Computes for this many ps.

@@ -3,16 +3,23 @@
 //!
 //! The vector is cut into a part for each **lane** of the algorithm: two rings in opposite directions, two trees, or
 //! the rings of a torus in every order of dimensions and both directions. A part is cut into chunks. Each chunk goes
-//! through the steps of its lane; chunks follow each other at a distance of one round. So a task takes part in many
-//! rounds at a time: of each round it sends what it has without waiting, then receives.
+//! through the steps of its lane by itself: a task sends a piece on as soon as it has it, whatever it waits for in other
+//! chunks and lanes. A pipeline of c chunks over s steps, of latency L each, and of time t for the whole vector takes
+//! max(s (L + t / (s c)) + (c - 1) t / (s c), t + L): the greater of the last step of the last chunk, which has followed the first
+//! one, and of what a task sends without a pause.
 //!
 //! # How the model departs from reality, and who could notice
-//! A task receives in the order of rounds, and works on no later round before it has all messages of one. A library
-//! with a thread for each lane would go on with another lane; where lanes are not equally fast, it gains from that.
+//! With one chunk a task receives in the order of rounds, and works on no later round before it has all messages of one. A
+//! library with a thread for each lane would go on with another lane; where lanes are not equally fast, it gains from that.
+//! With several chunks a task has room for all of them; libraries have a few buffers for each connection.
+//!
+//! Decision: docs/decisions/0560-pipelines-of-chunks.md.
+
+use std::collections::VecDeque;
 
 use super::hierarchical::HIERARCHICAL;
 use super::schedule::{Action, Ring, Step, core, doubling, folded, halving, unfold};
-use super::{Collective, Entry, ITERATIONS, Kernel, Shape, Steps, TASKS, any_number};
+use super::{Collective, Entry, ITERATIONS, Kernel, KernelContext, Shape, Steps, TASKS, any_number};
 use crate::catalog::{Component, Parameter, SpecError};
 use crate::synthetic::expr::Call;
 use crate::trace::kind::CollectiveKind;
@@ -106,6 +113,8 @@ pub(super) struct Plan {
     pub(super) group: u32,
     stride: u32,
     chunks: u32,
+    /// True if chunks of several lanes leave a task in turn.
+    is_paced: bool,
     /// Sizes of the grid of the members; empty unless the algorithm needs one.
     grid: Vec<u32>,
 }
@@ -148,7 +157,21 @@ impl Plan {
             }
             _ => Vec::new(),
         };
-        Ok(Self { what, name, word, group, stride, chunks: call.integer("chunks", 1..=65_536)? as u32, grid })
+        Ok(Self {
+            what,
+            name,
+            word,
+            group,
+            stride,
+            chunks: call.integer("chunks", 1..=65_536)? as u32,
+            is_paced: false,
+            grid,
+        })
+    }
+
+    /// The same on a network.
+    pub(super) fn paced(self, context: &KernelContext) -> Self {
+        Self { is_paced: context.sends_end_at_departure && self.lanes() > 1, ..self }
     }
 
     /// Number of lanes.
@@ -325,51 +348,150 @@ impl Plan {
         }
     }
 
-    /// Writes the steps of a task: of each round of all chunks what it sends, without waiting, and what it receives; in
-    /// the end it waits until everything has been sent.
+    /// Writes the steps of a task: of one chunk in the order of rounds; several follow each other.
     pub(super) fn write(&self, task: u32, steps: &mut Steps) {
         let (task_of, member) = self.group_of(task);
-        let (lanes, chunks, whole) = (self.lanes(), self.chunks, u128::from(steps.bytes));
-        let parts = u128::from(lanes) * u128::from(chunks);
-        let scripts: Vec<Vec<Step>> = (0..lanes)
+        let scripts: Vec<Vec<Step>> = (0..self.lanes())
             .map(|lane| {
                 let mut script = Vec::new();
                 self.steps(lane, member, &mut |step| script.push(step));
+                // Of a round, a member sends before it receives.
+                script.sort_by_key(|step| (step.round, step.action != Action::Send));
                 script
             })
             .collect();
-        // Round, receives after sends, chunk, lane, number of the step.
-        let mut order: Vec<(u32, bool, u32, u32, usize)> = Vec::new();
-        for (lane, script) in (0..).zip(&scripts) {
+        match self.chunks {
+            1 => self.write_rounds(&scripts, task_of, steps),
+            _ => self.write_pipeline(&scripts, task_of, steps),
+        }
+    }
+
+    /// Size \[bytes\] and label of the message of a step of a chunk in a lane.
+    fn message(&self, (lane, chunk, step): (u32, u32, &Step), bytes: u64) -> (u64, u64) {
+        let parts = u128::from(self.lanes()) * u128::from(self.chunks);
+        // Offsets in the vector: of the part of this chunk, and of a piece in it.
+        let part = u64::from(lane) * u64::from(self.chunks) + u64::from(chunk);
+        let begin = |part: u64| (u128::from(bytes) * u128::from(part) / parts) as u64;
+        let (length, pieces) = (begin(part + 1) - begin(part), u64::from(self.pieces()));
+        let start = |piece: u32| u64::from(piece) * (length / pieces) + u64::from(piece).min(length % pieces);
+        let (first, count) = step.pieces;
+        (start(first + count) - start(first), part * self.rounds() + u64::from(step.round))
+    }
+
+    /// Writes the steps of one chunk, round after round: what a task sends, without waiting, and what it receives; in the
+    /// end it waits until everything has been sent.
+    fn write_rounds(&self, scripts: &[Vec<Step>], task_of: impl Fn(u32) -> u32, steps: &mut Steps) {
+        let mut order: Vec<(u32, &Step)> =
+            (0..).zip(scripts).flat_map(|(lane, script)| script.iter().map(move |step| (lane, step))).collect();
+        order.sort_by_key(|&(lane, step)| (step.round, step.action != Action::Send, lane));
+        let (all, mut requests) = (steps.bytes, 0);
+        for (lane, step) in order {
+            let (bytes, label) = self.message((lane, 0, step), all);
+            steps.bytes = bytes;
+            if step.action == Action::Send {
+                steps.start_send(task_of(step.peer), label, requests);
+                requests += 1;
+            } else {
+                steps.receive(task_of(step.peer), label);
+            }
+        }
+        steps.bytes = all;
+        if requests > 0 {
+            steps.wait_all(0..requests);
+        }
+    }
+
+    /// Writes the steps of all chunks: every receive is posted at once, and every send begins when the pieces that it
+    /// carries are there, whatever else is under way. Data that the task has from the beginning are not all sent at once
+    /// where they would stand before those of another lane in the queue of the node.
+    fn write_pipeline(&self, scripts: &[Vec<Step>], task_of: impl Fn(u32) -> u32, steps: &mut Steps) {
+        let all = steps.bytes;
+        // By lane and step: the steps of the lane whose data a send carries.
+        let sources: Vec<Vec<Vec<u32>>> = scripts.iter().map(|script| sources(script, self.pieces())).collect();
+        // Round, chunk, lane, number of the step.
+        let mut order: Vec<(u32, u32, u32, usize)> = Vec::new();
+        for (lane, script) in (0..).zip(scripts) {
             for (number, step) in script.iter().enumerate() {
-                let receives = step.action != Action::Send;
-                order.extend((0..chunks).map(|chunk| (step.round + chunk, receives, chunk, lane, number)));
+                order.extend((0..self.chunks).map(|chunk| (step.round, chunk, lane, number)));
             }
         }
         order.sort_unstable();
+        // By lane: the first request of its receives. Those of a step stand together, in the order of chunks.
         let mut requests = 0;
-        for (_, receives, chunk, lane, number) in order {
-            let Step { peer, pieces: (first, count), round, .. } = scripts[lane as usize][number];
-            // Offsets in the vector: of the part of this chunk, and of a piece in it.
-            let part = u64::from(lane) * u64::from(chunks) + u64::from(chunk);
-            let begin = |part: u64| (whole * u128::from(part) / parts) as u64;
-            let (length, pieces) = (begin(part + 1) - begin(part), u64::from(self.pieces()));
-            let start = |piece: u32| u64::from(piece) * (length / pieces) + u64::from(piece).min(length % pieces);
-            let label = part * self.rounds() + u64::from(round);
-            let all = steps.bytes;
-            steps.bytes = start(first + count) - start(first);
-            if receives {
-                steps.receive(task_of(peer), label);
-            } else {
-                steps.start_send(task_of(peer), label, requests);
-                requests += 1;
+        let mut request_of: Vec<Vec<u32>> = Vec::new();
+        for script in scripts {
+            let next = |step: &Step| {
+                let first = requests;
+                requests += if step.action == Action::Send { 0 } else { self.chunks };
+                first
+            };
+            request_of.push(script.iter().map(next).collect());
+        }
+        for &(_, chunk, lane, number) in &order {
+            let step = &scripts[lane as usize][number];
+            if step.action != Action::Send {
+                let (bytes, label) = self.message((lane, chunk, step), all);
+                steps.bytes = bytes;
+                steps.start_receive(task_of(step.peer), label, request_of[lane as usize][number] + chunk);
             }
-            steps.bytes = all;
+        }
+        let mut after = Vec::new();
+        // By lane: the requests of the last sends of data of the task itself, the older first.
+        let mut own: Vec<VecDeque<u32>> = vec![VecDeque::new(); scripts.len()];
+        for &(_, chunk, lane, number) in &order {
+            let step = &scripts[lane as usize][number];
+            if step.action != Action::Send {
+                continue;
+            }
+            let of_step = |&source: &u32| request_of[lane as usize][source as usize] + chunk;
+            let mut needed: Vec<u32> = sources[lane as usize][number].iter().map(of_step).collect();
+            if needed.is_empty() && self.is_paced {
+                let own = &mut own[lane as usize];
+                own.push_back(requests);
+                needed.extend((own.len() > WINDOW).then(|| own.pop_front()).flatten());
+            }
+            if needed != after {
+                steps.after(&needed);
+                after = needed;
+            }
+            let (bytes, label) = self.message((lane, chunk, step), all);
+            steps.bytes = bytes;
+            steps.start_send(task_of(step.peer), label, requests);
+            requests += 1;
+        }
+        steps.bytes = all;
+        if !after.is_empty() {
+            steps.after(&[]);
         }
         if requests > 0 {
             steps.wait_all(0..requests);
         }
     }
+}
+
+/// Number of messages of a task's own data that a lane has in the queue of its node.
+const WINDOW: usize = 2;
+
+/// For each step of a script that sends: the receives before it whose data it carries.
+fn sources(script: &[Step], pieces: u32) -> Vec<Vec<u32>> {
+    // By piece: the receives that its present data consist of, beside those of the task itself.
+    let mut held: Vec<Vec<u32>> = vec![Vec::new(); pieces as usize];
+    let of_step = |(number, step): (u32, &Step)| {
+        let (first, count) = step.pieces;
+        let range = &mut held[first as usize..(first + count) as usize];
+        match step.action {
+            Action::Send => {
+                let mut all: Vec<u32> = range.iter().flatten().copied().collect();
+                all.sort_unstable();
+                all.dedup();
+                return all;
+            }
+            Action::Combine => range.iter_mut().for_each(|piece| piece.push(number)),
+            Action::Keep => range.iter_mut().for_each(|piece| *piece = vec![number]),
+        }
+        Vec::new()
+    };
+    (0..).zip(script).map(of_step).collect()
 }
 
 /// The algorithm of a kind of collectives.

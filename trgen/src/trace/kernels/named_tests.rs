@@ -8,7 +8,7 @@ use super::super::schedule::{Action, Step};
 use super::{ALL, GATHERING, Name, Plan, SCATTERING, What};
 
 fn plan(what: What, name: Name, group: u32, grid: &[u32]) -> Plan {
-    Plan { what, name, word: "", group, stride: 1, chunks: 1, grid: grid.to_vec() }
+    Plan { what, name, word: "", group, stride: 1, chunks: 1, is_paced: false, grid: grid.to_vec() }
 }
 
 /// Runs a lane round by round, sends first, with the contributions (a bit for each) that `begin` gives each member's
@@ -144,7 +144,7 @@ fn groups_send_what_they_receive() {
                     assert_eq!(sent, turns * (group - 1) * 6000 * (32 / group), "{text}");
                 }
                 let received = program.tasks.iter().flatten().map(|event| match event {
-                    Event::Recv(receive) => receive.bytes,
+                    Event::Recv(receive) | Event::Irecv(receive, _) => receive.bytes,
                     _ => 0,
                 });
                 assert_eq!(received.sum::<u64>(), sent, "{text}");

@@ -105,7 +105,7 @@ struct Following<'a> {
 impl Replay {
     /// The cycle after the last one of this program, which has not begun, over a network in which `rule` gives the
     /// times of each message. `None` if it has to be simulated: a receive accepts several senders or tags, the program
-    /// waits for one of several requests, messages are announced first, or the program does not end.
+    /// waits for one of several requests, or lets sends wait by themselves, messages are announced first, or the program does not end.
     ///
     /// # Errors
     /// A program that cannot be read.
@@ -194,7 +194,7 @@ impl Replay {
                         return Ok(Followed::Parked);
                     }
                 }
-                Event::WaitAny(_) => return Ok(Followed::Unknown),
+                Event::After(_) | Event::WaitAny(_) => return Ok(Followed::Unknown),
             }
         }
     }

@@ -115,18 +115,18 @@ impl Replay {
         self.protocol.eager_limit.is_some_and(|limit| send.bytes > limit)
     }
 
-    /// Sends a message; false if it is already complete (it stays in the node).
+    /// Sends a message with a request or none, by the event of this number; false if it is already complete (it stays in the node).
     pub(super) fn send(
         &mut self,
         from: TaskId,
         send: &Send,
-        request: Option<Request>,
+        (request, event): (Option<Request>, usize),
         now: Cycle,
         out: &mut Outbox,
     ) -> bool {
         let task = &mut self.tasks[from.index()];
         task.report.count_sent(send);
-        let (source, event) = (task.node, task.steps.progress().0);
+        let source = task.node;
         let destination = self.tasks[send.to.index()].node;
         let number = *self.pair_numbers.entry((from, send.to)).or_insert(self.pairs.len() as u32);
         if number as usize == self.pairs.len() {
@@ -238,7 +238,9 @@ impl Replay {
     /// Records that a request has completed; a task that it unblocks continues in cycle `resume`.
     pub(super) fn complete_request(&mut self, id: TaskId, request: Request, resume: Cycle) {
         let task = &mut self.tasks[id.index()];
-        if !task.requests.complete(request) {
+        let is_awaited = task.requests.complete(request);
+        task.deferred.complete(request, |deferred| self.released.push_back((resume, id, deferred)));
+        if !is_awaited {
             return;
         }
         let over = match &mut task.state {

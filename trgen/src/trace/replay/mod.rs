@@ -43,6 +43,7 @@ use crate::source::{Activity, Next, Outbox, SourceError, TaskActivity, TrGen, Wa
 use crate::units::{Cycle, NodeId, TaskId};
 
 mod alone;
+mod deferred;
 mod messages;
 mod report;
 mod requests;
@@ -50,6 +51,7 @@ mod rounds;
 mod steps;
 mod task;
 
+use deferred::Deferred;
 use messages::{InFlight, Pair, Part, Rendezvous};
 use report::{PostedReceive, SentMessage};
 use rounds::Period;
@@ -110,6 +112,8 @@ pub struct Replay {
     vacant_announced: Vec<u32>,
     /// Answers and data that are sent once their cycle has come, in order of cycles: cycle, message, size \[bytes\].
     replies: VecDeque<(Cycle, InFlight, u64)>,
+    /// Deferred sends whose requests have completed, with the cycles in which they begin, in the order of these.
+    released: VecDeque<(Cycle, TaskId, Deferred)>,
     misfits: Misfits,
     /// Number of messages that the network has lost.
     lost: u64,
@@ -156,12 +160,13 @@ impl Replay {
             }
             talks.push(sends);
         }
-        let waits_any = program.tasks.iter().flatten().any(|event| matches!(event, Event::WaitAny(_)));
+        let is_free = |event: &Event| matches!(event, Event::WaitAny(_) | Event::After(_));
+        let is_free = program.tasks.iter().flatten().any(is_free);
         let steps = |events| Steps::Memory { events, position: 0, round: 0, rounds, labels };
         let steps = program.tasks.into_iter().map(steps).collect();
         let replay = Self::from_steps(steps, &talks, placement, nodes, pace)?;
         let leader = replay.tasks.iter().position(|task| task.steps.progress().1 > 0);
-        Ok(Self { leader: leader.filter(|_| rounds > 1 && !waits_any), ..replay })
+        Ok(Self { leader: leader.filter(|_| rounds > 1 && !is_free), ..replay })
     }
 
     /// A replay of the programs of a container, which are read block by block during the run.
@@ -219,6 +224,7 @@ impl Replay {
             announced: Vec::new(),
             vacant_announced: Vec::new(),
             replies: VecDeque::new(),
+            released: VecDeque::new(),
             misfits: Misfits::default(),
             lost: 0,
             timeline: Timeline::default(),
@@ -393,15 +399,19 @@ impl Replay {
             match event {
                 Event::Compute(_) => {}
                 Event::Send(send) => {
-                    if self.send(id, &send, None, now, out) {
+                    let event = task.steps.progress().0;
+                    if self.send(id, &send, (None, event), now, out) {
                         return self.block(id, State::Sending(send, self.is_announced(&send)), now);
                     }
                 }
                 Event::Isend(send, request) => {
-                    let under_way = self.send(id, &send, Some(request), now, out);
+                    let deferred = Deferred { send, request, event: task.steps.progress().0 };
+                    let under_way = task.deferred.defer(deferred, &task.requests)
+                        || self.send(id, &send, (Some(request), deferred.event), now, out);
                     let what = Outstanding::Send(send, self.is_announced(&send));
                     self.tasks[id.index()].requests.start(request, what, !under_way);
                 }
+                Event::After(requests) => task.deferred.after(requests),
                 Event::Recv(receive) => {
                     let posted = Posted { receive, request: None };
                     let asked = PostedReceive { posted, event: task.steps.progress().0 };
@@ -455,7 +465,9 @@ impl TrGen for Replay {
         while let Some((_, in_flight, bytes)) = self.replies.pop_front_if(|(due, ..)| *due <= now) {
             self.emit(in_flight, bytes, out);
         }
-        while let Some(&Reverse((due, task))) = self.agenda.peek() {
+        loop {
+            self.send_released(now, out);
+            let Some(&Reverse((due, task))) = self.agenda.peek() else { break };
             if due > now {
                 break;
             }
@@ -502,7 +514,8 @@ impl TrGen for Replay {
     fn next(&self) -> Next {
         let task = self.agenda.peek().map(|&Reverse((due, _))| due);
         let reply = self.replies.front().map(|&(due, ..)| due);
-        match task.into_iter().chain(reply).min() {
+        let released = self.released.front().map(|&(due, ..)| due);
+        match task.into_iter().chain(reply).chain(released).min() {
             Some(due) => Next::At(due),
             None if self.unfinished == 0 => Next::Done,
             None => Next::Waiting,

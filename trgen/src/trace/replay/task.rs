@@ -1,5 +1,6 @@
 //! State of one task of a replay.
 
+use super::deferred::Deferrals;
 use super::report::{PostedReceive, SentMessage};
 use super::requests::Requests;
 use super::steps::Steps;
@@ -49,6 +50,8 @@ pub(super) struct Task {
     pub(super) mailbox: Mailbox<PostedReceive, SentMessage>,
     /// Requests that have not been waited for.
     pub(super) requests: Requests,
+    /// Sends that wait for requests.
+    pub(super) deferred: Deferrals,
     /// \[cycle\] The last cycle in which the task was active; computing begins after it. A send does not count here: it
     /// ends in the cycle in which its last packet enters the source buffer.
     pub(super) last_active: Option<Cycle>,
@@ -68,6 +71,7 @@ impl Task {
             state: State::Running,
             mailbox: Mailbox::default(),
             requests: Requests::default(),
+            deferred: Deferrals::default(),
             last_active: None,
             computed_until: Cycle::FIRST,
             blocked_since: Cycle::FIRST,

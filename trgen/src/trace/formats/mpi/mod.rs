@@ -140,7 +140,7 @@ pub(super) fn read(
 /// requests again and again could otherwise take memory that grows with the square of the size of the file.
 fn event_weight(event: &Event) -> u64 {
     match event {
-        Event::WaitAll(requests) | Event::WaitAny(requests) => 1 + requests.len() as u64 / 8,
+        Event::After(requests) | Event::WaitAll(requests) | Event::WaitAny(requests) => 1 + requests.len() as u64 / 8,
         _ => 1,
     }
 }
