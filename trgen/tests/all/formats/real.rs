@@ -68,7 +68,7 @@ fn run(program: &Program) {
                         arrived(&sent, &wanted)
                     }
                     Event::Wait(request) => requests[task][request].is_none_or(|wanted| arrived(&sent, &wanted)),
-                    Event::WaitAny(_) => panic!("none of these formats has it"),
+                    Event::After(_) | Event::WaitAny(_) => panic!("none of these formats has it"),
                     Event::WaitAll(list) => {
                         list.iter().all(|request| requests[task][request].is_none_or(|wanted| arrived(&sent, &wanted)))
                     }

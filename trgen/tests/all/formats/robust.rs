@@ -41,6 +41,7 @@ fn sound(trace: &Trace) {
                 Event::WaitAll(list) => assert!(list.iter().all(|request| in_use.remove(request))),
                 Event::WaitAny(list) => assert!(list.iter().any(|request| in_use.contains(request))),
                 Event::Compute(time) => assert!(time.0 > 0),
+                Event::After(_) => panic!("no log has it"),
             }
         }
     }
