@@ -12,6 +12,7 @@ use fsin_core::topology::TOPOLOGIES;
 use fsin_experiment::energy::ENERGY_MODELS;
 use fsin_models::MODELS;
 use trgen::catalog::{Component, Described};
+use trgen::collective::COLLECTIVES;
 use trgen::synthetic::size::SIZES;
 use trgen::synthetic::spatial::PATTERNS;
 use trgen::synthetic::temporal::PROCESSES;
@@ -108,7 +109,7 @@ fn all() -> Vec<Kind> {
         kind("temporal", &["temporal"], rows(PROCESSES.rows())),
         kind("sizes", &["size"], rows(SIZES.rows())),
         kind("kernels", &["kernel"], rows(KERNELS.rows())),
-        kind("collectives", &[], plain(collectives::ALGORITHMS)),
+        kind("collectives", &[], [plain(collectives::RULES), rows(COLLECTIVES.rows())].concat()),
         kind("placements", &["placement"], rows(PLACEMENTS.rows())),
         kind("schedulers", &["scheduler"], plain(jobs::SCHEDULERS)),
         kind("allocations", &["allocation"], plain(jobs::ALLOCATIONS)),

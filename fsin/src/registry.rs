@@ -9,6 +9,7 @@ use fsin_experiment::check_keys;
 use fsin_models::MODELS;
 use fsin_models::ethernet::{CONTROLS, SPREADS, TRANSPORTS, cc, spread, transport};
 use trgen::catalog::SpecError;
+use trgen::collective::{self, COLLECTIVES};
 use trgen::synthetic::size::{self, SIZES};
 use trgen::synthetic::spatial::{self, PATTERNS};
 use trgen::synthetic::temporal::{self, PROCESSES};
@@ -48,6 +49,8 @@ pub struct Registry {
     pub processes: Vec<&'static temporal::Entry>,
     /// Application kernels.
     pub kernels: Vec<&'static kernels::Row>,
+    /// Algorithms of collectives. An added one serves kernels, traces and programs of MPI, Chakra traces and graphs.
+    pub collectives: Vec<&'static collective::Row>,
     /// Formats of traces.
     pub formats: Vec<&'static formats::Reader>,
     /// Placements of tasks on nodes.
@@ -69,6 +72,7 @@ impl Registry {
             sizes: SIZES.standard().to_vec(),
             processes: PROCESSES.standard().to_vec(),
             kernels: KERNELS.standard().to_vec(),
+            collectives: COLLECTIVES.standard().to_vec(),
             formats: FORMATS.standard().to_vec(),
             placements: PLACEMENTS.standard().to_vec(),
         }
@@ -91,6 +95,7 @@ impl Registry {
             SIZES.check(&self.sizes),
             PROCESSES.check(&self.processes),
             KERNELS.check(&self.kernels),
+            COLLECTIVES.check(&self.collectives),
             FORMATS.check(&self.formats),
             PLACEMENTS.check(&self.placements),
             check_keys(&self.models),
@@ -106,6 +111,7 @@ impl Registry {
         SIZES.install(self.sizes)?;
         PROCESSES.install(self.processes)?;
         KERNELS.install(self.kernels)?;
+        COLLECTIVES.install(self.collectives)?;
         FORMATS.install(self.formats)?;
         PLACEMENTS.install(self.placements)
     }

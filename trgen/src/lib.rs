@@ -13,6 +13,7 @@
 pub mod calendar;
 pub mod catalog;
 pub mod clock;
+pub mod collective;
 pub mod conformance;
 pub mod geometry;
 pub mod hashing;

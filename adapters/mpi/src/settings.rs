@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use adapters::address::Address;
 use adapters::token::Token;
+use trgen::collective::{COLLECTIVES, given};
 use trgen::trace::collectives::Choice;
 
 use crate::shared::Location;
@@ -135,6 +136,17 @@ impl Settings {
     /// A variable has a value that cannot be used.
     pub(crate) fn from_environment() -> Result<Self, Unusable> {
         let folder = env::var_os("FSIN_MPI_FOLDER").map(PathBuf::from);
+        // Algorithms of collectives that this library does not have, by their steps.
+        if let Some(text) = folder.as_ref().and_then(|folder| fs::read_to_string(folder.join(given::FILE)).ok()) {
+            let unusable = || Unusable {
+                name: "FSIN_MPI_FOLDER",
+                value: given::FILE.to_owned(),
+                allowed: "not what the command has written".to_owned(),
+                remedy: "start the ranks by `mpirun` of the same version",
+            };
+            let rows = COLLECTIVES.standard().iter().copied().chain(given::read(&text).ok_or_else(unusable)?);
+            COLLECTIVES.install(rows.collect()).map_err(|_| unusable())?;
+        }
         match folder.as_ref().map(|folder| fs::read_to_string(folder.join(FILE))) {
             Some(Ok(file)) => {
                 let settings = of_launcher(&file, |name| env::var_os(name))?;

@@ -55,6 +55,8 @@ pub(super) const ENDING: &[&str] = &["max-cycles", "strict"];
 /// Keys of traces.
 pub(super) const TRACE: &[&str] =
     &["compute", "flop-rate", "trace-unit", "recv-order", "collectives", "hosts", "groups", "peak", "memory-bandwidth"];
+/// Keys of kernels and traces that choose algorithms of collectives.
+pub(super) const COLLECTIVES: &[&str] = &["collectives"];
 /// Keys that apply where several applications run.
 pub(super) const JOBS: &[&str] = &["scheduler", "allocation"];
 /// Keys of graphs, which are not allowed as jobs.
@@ -171,7 +173,8 @@ pub(super) fn conflicts(settings: &Settings, tasks: Option<&'static str>, times:
             );
         }
         if tasks == "kernel"
-            && let Some(key) = given(TRACE)
+            && let Some(key) =
+                given(&TRACE.iter().copied().filter(|key| !COLLECTIVES.contains(key)).collect::<Vec<_>>())
         {
             return useless(key, phrase!["with ", ["kernel"]], "leave it out".into());
         }

@@ -55,7 +55,7 @@ const KEYS: &[Key] = &[
     key_of(Traffic, "cm-unit", "us|ps", Word, None, "", "unit of starts in a .cm of htsim, whose programs differ: us (UEC) or ps (NDP)").needing(&[Need::set("flows")]),
     key_of(Traffic, "scheduler", "NAME", Word, Some("fcfs"), "", "which job that waits starts next: fcfs, first-fit, easy (backfilling)"),
     key_of(Traffic, "allocation", "NAME", Word, Some("contiguous"), "", "which free nodes a job gets: contiguous, quasi-contiguous, random"),
-    key_of(Traffic, "collectives", "RULES", Word, None, "", "algorithms of collectives in a trace: mpich (by size and ranks; the default), basic, or exceptions: allreduce=ring"),
+    key_of(Traffic, "collectives", "RULES", Word, None, "", "algorithms of collectives of a trace or kernel: all-reduce=double-tree; of programs of MPI also rules: mpich (by size and ranks; the default) or basic, alone or before the others"),
     key_of(Traffic, "placement", "P", Word, Some("consecutive"), "", "nodes of the tasks of a trace or kernel: consecutive, greedy, optimise, column, diagonal, quadrant, shuffle, shift:S, random, file:F, ..."),
     key_of(Traffic, "bandwidth", "RATE", Word, Some("10Gb/s"), "", "rate of a link, where a file gives it none; a cycle is one phit on the fastest link"),
     key_of(Traffic, "compute", "SCALE", Number, Some("1"), "", "factor on computing times of a trace: 0 removes, 1 keeps"),

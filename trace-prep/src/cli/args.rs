@@ -359,7 +359,7 @@ fn options(command: Command) -> Command {
         )
         .arg(Arg::new("collectives").long("collectives").value_name("RULES").help(
             "Algorithms of collectives: mpich (by size and ranks) [default], basic, or exceptions: \
-                 mpich,allreduce=ring",
+                 mpich,all-reduce=double-tree",
         ))
         .arg(
             Arg::new("max-events")

@@ -9,6 +9,7 @@ use trace_prep::{output, transform};
 use trgen::catalog::{Component, suggestion};
 use trgen::trace::container::Writer;
 use trgen::trace::formats::{Application, GraphTrace, Trace, plural};
+use trgen::trace::goal::chain;
 use trgen::trace::goal::patterns;
 use trgen::trace::kernels;
 use trgen::trace::program::Program;
@@ -243,6 +244,18 @@ pub(super) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
             return Err(Complaint::new(Exit::Usage, "--repeat with a graph pattern", "use it with a kernel"));
         }
         store_graph(&path, &patterns::parse(spec)?, &format!("generated as {spec}"))?;
+        return Ok(Exit::Done);
+    }
+    // A collective as a graph: the program of its kernel.
+    let is_collective = || {
+        kernels::components()
+            .any(|component| component.name == name || kernels::aliases(component.name).contains(&name))
+    };
+    if family == Some("pattern") && is_collective() {
+        let graph = chain::graph(&kernels::parse(spec, 16, None)?).map_err(|error| {
+            Complaint::new(Exit::Usage, format!("`{spec}` is no graph: {error}"), "write it as a kernel")
+        })?;
+        store_graph(&path, &graph, &format!("generated as {spec}"))?;
         return Ok(Exit::Done);
     }
     if !is_kernel {

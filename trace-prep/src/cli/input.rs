@@ -88,6 +88,9 @@ pub(super) fn load_silently(path: &Path, matches: &ArgMatches) -> Result<Loaded,
         let what = format!("{}: --collectives has nothing to act on: no collectives, or expanded ones", path.display());
         return Err(Complaint::new(Exit::Usage, what, "leave it out, or give the original trace"));
     }
+    if expandable {
+        options.collectives.check_programs()?;
+    }
     let format = match &application {
         Application::Programs(trace) => trace.format,
         Application::Graphs(trace) => trace.format,

@@ -43,6 +43,14 @@ impl CollectiveKind {
         })
     }
 
+    /// The kind of an operation of MPI, by the name that [`name`](Self::name) gives; `None` for operations with blocks of
+    /// any size, and scans.
+    #[must_use]
+    pub fn of_operation(name: &str) -> Option<Self> {
+        let all = [AllReduce, Reduce, AllGather, Gather, Scatter, Broadcast, AllToAll, ReduceScatter, Barrier];
+        all.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// Its name.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -113,6 +113,12 @@ const SECOND: &[(&str, &str, [&str; 3], Formula)] = &[
     ("all-gather", "tasks={},bytes=5040,algorithm=ring", ["5", "7", "9"], |n| alike(n[0] * (n[0] - 1), VECTOR / n[0])),
     ("broadcast", "tasks={},bytes=5040", ["5", "7", "9"], |n| alike(n[0] - 1, VECTOR)),
     ("broadcast-tree", "tasks={},bytes=5040", ["5", "7", "9"], |n| alike(n[0] - 1, VECTOR)),
+    ("reduce", "tasks={},bytes=5040", ["5", "7", "9"], |n| alike(n[0] - 1, VECTOR)),
+    ("scatter", "tasks={},bytes=10", ["5", "7", "9"], |n| {
+        let blocks: u64 = (1..n[0]).map(|place| (place & place.wrapping_neg()).min(n[0] - place)).sum();
+        (Some(n[0] - 1), 10 * blocks)
+    }),
+    ("barrier", "tasks={}", ["5", "7", "9"], |n| alike(n[0] * u64::from(n[0].next_power_of_two().ilog2()), 0)),
     ("all-reduce-hierarchical", "tasks={},bytes=5040", ["35,group=5", "12,group=3", "18,group=2"], |n| {
         let (groups, group) = (n[0] / n[1], n[1]);
         let messages = 2 * n[0] * (group - 1) + 2 * n[0] * (groups - 1);

@@ -3,6 +3,7 @@
 mod chakra;
 mod conformance;
 mod container;
+mod doors;
 mod formats;
 mod goal;
 mod jobs;

@@ -3,27 +3,30 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use trgen::Geometry;
+use trgen::catalog::ErrorKind;
 use trgen::synthetic::{Config, traffic};
+use trgen::trace::collectives::Choice;
 use trgen::trace::kernels::{self, KernelContext};
 use trgen::trace::placement;
 use trgen::trace::program::Rounds;
+use trgen::{Geometry, phrase};
 
-use super::programs::{application, check_slow, misplaced};
+use super::programs::{application, check_slow, choice_without_rules, misplaced};
 use super::synthetic::misfit;
 use super::{Driver, Workload, WorkloadFamily};
-use crate::conflicts::{RANKS, ROUNDS, TASKS};
+use crate::conflicts::{COLLECTIVES, RANKS, ROUNDS, TASKS};
 use crate::resolve::Experiment;
-use crate::settings::SettingsError;
+use crate::settings::{Settings, SettingsError};
 use crate::trouble::Trouble;
 
 pub(super) static ROW: WorkloadFamily = WorkloadFamily {
     key: Some("kernel"),
-    keys: &[TASKS, RANKS, ROUNDS],
+    keys: &[TASKS, RANKS, ROUNDS, COLLECTIVES],
     parse: |request| {
         let folder = request.settings.folder_of("kernel");
         let spec = kernels::with_files(request.settings.word("kernel"), |name| folder.join(name));
-        Ok(Arc::new(Kernel { spec, beside: request.beside()? }))
+        let choice = choice(request.settings, &spec)?;
+        Ok(Arc::new(Kernel { spec, choice, beside: request.beside()? }))
     },
 };
 
@@ -32,8 +35,24 @@ pub(super) static ROW: WorkloadFamily = WorkloadFamily {
 struct Kernel {
     /// Name and parameters of the kernel.
     spec: String,
+    /// Algorithms of collectives, if any are named.
+    choice: Option<Choice>,
     /// Background traffic of nodes without a task.
     beside: Option<Config>,
+}
+
+/// The algorithms of collectives that the settings name, if the kernel is a collective that takes one.
+fn choice(settings: &Settings, spec: &str) -> Result<Option<Choice>, SettingsError> {
+    let Some(choice) = choice_without_rules(settings, "a kernel")? else { return Ok(None) };
+    let takes = kernels::takes(spec, &choice).map_err(|refusal| settings.refused("kernel", refusal))?;
+    if takes {
+        return Ok(Some(choice));
+    }
+    let what =
+        phrase![["collectives"], (": `{spec}` is no collective of which it names the algorithm, or names its own")];
+    let remedy =
+        phrase!["leave it out, or use ", ["kernel" => "all-reduce"], ", reduce-scatter, all-gather, broadcast, ..."];
+    Err(settings.error("collectives", ErrorKind::Meaningless, what, remedy))
 }
 
 /// \[nodes\] Maximum size for which kernels are built during a check: larger ones take seconds, and their runs report
@@ -41,14 +60,20 @@ struct Kernel {
 const MOST_CHECKED: usize = 1024;
 
 impl Kernel {
-    /// The program of the kernel on this network.
-    fn program(&self, experiment: &Experiment, geometry: &Geometry) -> Result<Rounds, SettingsError> {
-        let context = KernelContext {
+    /// What the kernel is written for on this network.
+    fn context<'a>(&'a self, experiment: &Experiment, geometry: &'a Geometry) -> KernelContext<'a> {
+        KernelContext {
             seed: experiment.seed,
             packet_bytes: Some(experiment.units.packet_bytes()),
             sends_end_at_departure: !experiment.network.sends_end_at_arrival(),
+            collectives: self.choice.as_ref(),
             ..KernelContext::new(geometry.nodes(), Some(geometry))
-        };
+        }
+    }
+
+    /// The program of the kernel on this network.
+    fn program(&self, experiment: &Experiment, geometry: &Geometry) -> Result<Rounds, SettingsError> {
+        let context = self.context(experiment, geometry);
         kernels::rounds(&self.spec, &context).map_err(|refusal| experiment.settings().refused("kernel", refusal))
     }
 }
@@ -94,7 +119,7 @@ impl Workload for Kernel {
         let program = self.program(experiment, geometry)?;
         let mut notes = Vec::new();
         let driven = application(experiment, program, geometry, "kernel", self.beside.as_ref(), &mut notes)?;
-        let known = kernels::collectives(&self.spec, geometry.nodes(), Some(geometry))
+        let known = kernels::collectives_in(&self.spec, &self.context(experiment, geometry))
             .map_err(|refusal| experiment.settings().refused("kernel", refusal))?;
         Ok(Driver { notes, known, ..Driver::without_remarks(driven) })
     }

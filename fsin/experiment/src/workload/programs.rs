@@ -187,6 +187,26 @@ pub(crate) fn check_expanded(experiment: &Experiment, why: &str) -> Result<(), S
     Err(settings.error("collectives", ErrorKind::Meaningless, what, "leave it out, or import the original with it"))
 }
 
+/// The algorithms of collectives that the settings name, for ranks that are `of` something without rules of a library.
+pub(super) fn choice_without_rules(settings: &Settings, of: &str) -> Result<Option<Choice>, SettingsError> {
+    if !settings.is_set("collectives") {
+        return Ok(None);
+    }
+    let choice: Choice =
+        settings.word("collectives").parse().map_err(|refusal| settings.refused("collectives", refusal))?;
+    if !choice.has_rules() {
+        return Ok(Some(choice));
+    }
+    let what = phrase![["collectives"], (": mpich and basic are rules for programs of MPI, and this is {of}")];
+    let remedy = phrase!["name algorithms alone, such as ", ["collectives" => "all-reduce=double-tree"]];
+    Err(settings.error("collectives", ErrorKind::Meaningless, what, remedy))
+}
+
+/// Refuses algorithms of collectives that programs do not have.
+pub(super) fn check_programs(experiment: &Experiment, options: &ReadOptions) -> Result<(), SettingsError> {
+    options.collectives.check_programs().map_err(|refusal| experiment.settings().refused("collectives", refusal))
+}
+
 /// The error of an impossible placement of tasks: too few nodes are attributed to the network.
 pub(super) fn misplaced(experiment: &Experiment, tasks: usize, nodes: usize, refusal: SpecError) -> SettingsError {
     let (settings, each) = (experiment.settings(), experiment.tasks_per_node);

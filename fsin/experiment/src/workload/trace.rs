@@ -24,8 +24,8 @@ use trgen::trace::timeline::{CollectiveRecord, Span};
 use trgen::{Geometry, NodeId, TrGen};
 
 use super::programs::{
-    application, check_expanded, check_ticks, phrases, placement, read_options, reject_inapplicable, replaying,
-    slow_among, slow_down, started, with_background,
+    application, check_expanded, check_programs, check_ticks, choice_without_rules, phrases, placement, read_options,
+    reject_inapplicable, replaying, slow_among, slow_down, started, with_background,
 };
 use super::{Driven, Driver, Workload, WorkloadFamily, whole_cycle};
 use crate::conflicts::{RANKS, TASKS, TRACE};
@@ -182,6 +182,7 @@ fn driver(
                 if trace.algorithms.is_empty() {
                     check_expanded(experiment, "this trace has none to expand")?;
                 }
+                check_programs(experiment, options)?;
                 reject_inapplicable(experiment, &[trace.format], &[HOSTS])?;
                 let mut notes = phrases(trace.notes);
                 let driven =
@@ -190,14 +191,14 @@ fn driver(
             }
             Application::Chakra(ChakraTrace { trace, notes, format }) => {
                 let mut notes = phrases(notes);
-                check_expanded(experiment, "those of a Chakra trace have one algorithm each")?;
+                let collectives = choice_without_rules(experiment.settings(), "a Chakra trace")?.unwrap_or_default();
                 reject_inapplicable(experiment, &[format], &[EAGER_OF_CHAKRA])?;
                 check_kind(experiment.settings(), true)?;
                 let matrix = || Ok(Matrix::of_chakra(&trace));
                 let placement = placement(experiment, trace.ranks.len(), geometry, &matrix, &mut notes)?;
                 let warnings = untimed(&trace, &experiment.ranks).into_iter().collect();
                 let calls = calls(&trace);
-                let params = chakra::Params { slow: experiment.slow.clone(), ..experiment.ranks.clone() };
+                let params = chakra::Params { slow: experiment.slow.clone(), collectives, ..experiment.ranks.clone() };
                 let replay = chakra::Replay::new(trace, params, &placement, nodes, whole_cycle(experiment)?)
                     .map_err(|error| refused(experiment, error))?;
                 if replay.has_levels() {
@@ -271,6 +272,13 @@ fn calls(trace: &ChakraRanks) -> BTreeMap<&'static str, u64> {
 fn refused(experiment: &Experiment, error: chakra::ReplayError) -> Trouble {
     if let chakra::ReplayError::Slow(refusal) = error {
         return experiment.settings().refused("slow", refusal).into();
+    }
+    if let chakra::ReplayError::Algorithm(what) = error {
+        let what = phrase![["collectives"], ": {what}"];
+        return experiment
+            .settings()
+            .error("collectives", ErrorKind::Unsupported, what, "name another algorithm")
+            .into();
     }
     let what = phrase![["trace"], ": {error}"];
     let remedy = match error {

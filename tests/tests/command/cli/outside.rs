@@ -132,6 +132,31 @@ fn crates_outside_the_workspace_have_the_whole_command() {
     }
 }
 
+/// An algorithm of collectives of one's own runs under every door but a live program, which `live/mpi_kinds.rs` runs.
+#[test]
+fn an_algorithm_of_collectives_outside_the_workspace_runs_everywhere() {
+    let program = built("collective");
+    let folder = folder();
+    let said = |line: &str| text(&run_of(&program, folder.path(), line));
+    let figures = |line: &str| serde_json::from_str::<Value>(&said(&format!("{line} --format json"))).unwrap();
+    assert!(said("list collectives").lines().any(|line| line.starts_with("star")));
+    assert!(said("explain star").contains("all-reduce: rank 0 sums all vectors"));
+    let network = "--topology star:6 --network flow";
+    let by_key = figures(&format!("run --kernel all-reduce:algorithm=star,bytes=60000 {network}"));
+    let by_flag = figures(&format!("run --kernel allreduce:bytes=60000 --collectives all-reduce=star {network}"));
+    assert_eq!(by_key["digest"], by_flag["digest"]);
+    assert_eq!(by_key["collectives"][0]["algorithm"], "star");
+    let chunks = figures(&format!("run --kernel all-reduce:algorithm=star,bytes=60000,chunks=4 {network}"));
+    assert!(chunks["cycles"].as_u64().unwrap() < by_key["cycles"].as_u64().unwrap());
+    let calls: String =
+        (0..6).map(|rank| format!("{rank} init\n{rank} allreduce 60000 0 6\n{rank} finalize\n")).collect();
+    fs::write(folder.path().join("calls.ti"), calls).unwrap();
+    let traced = figures(&format!("run --trace calls.ti --collectives all-reduce=star {network}"));
+    assert_eq!(traced["packets_received"], by_key["packets_received"]);
+    let refused = run(folder.path(), &format!("run --trace calls.ti --collectives all-reduce=star {network}"));
+    assert_eq!(refused.status.code(), Some(2));
+}
+
 #[test]
 fn a_program_with_the_library_alone_has_the_figures_of_the_command() {
     let program = built("library");

@@ -9,15 +9,23 @@
 //! broadcast and all-to-all are *hierarchical* ([`Layout`]): by the algorithms above within each node, and between the ranks
 //! with the same place in their nodes, each for its share.
 //!
+//! Any other algorithm of [`COLLECTIVES`](crate::collective::COLLECTIVES) can be named for a kind. A rank then takes arrivals in the
+//! order of rounds, and sends what a round has when it has taken those of earlier rounds.
+//!
 //! # How the model departs from reality, and who could notice
-//! Libraries of collectives cut pieces into chunks that follow each other, run several rings at once, and choose trees for
-//! short vectors. A study of such a choice should name it, in a trace whose collectives are expanded to messages.
+//! Libraries of collectives cut pieces into chunks that follow each other, and choose trees for short vectors. A study of
+//! chunks should run the collective as a kernel.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::Group;
+use crate::collective::{Action, Row, script as steps_of, shape, size_of};
+use crate::trace::collectives::{Algorithm, Choice, Collective, RequestPool, expand};
 use crate::trace::kind::CollectiveKind;
+use crate::trace::program::{Event, Tag};
 use crate::units::NodeId;
+use crate::units::TaskId;
 
 use CollectiveKind::{AllGather, AllReduce, AllToAll, Barrier, Broadcast, Gather, Reduce, ReduceScatter, Scatter};
 
@@ -43,6 +51,8 @@ const fn has_levels(kind: CollectiveKind) -> bool {
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Layout {
     groups: Vec<Arranged>,
+    /// Algorithms by name.
+    choice: Choice,
 }
 
 /// The ranks of a group.
@@ -67,7 +77,10 @@ impl Layout {
     /// Algorithms of one level, in the order of the groups.
     #[must_use]
     pub fn flat(groups: &[Group]) -> Self {
-        Self { groups: groups.iter().map(|group| Arranged::new(group.ranks.clone(), 1)).collect() }
+        Self {
+            groups: groups.iter().map(|group| Arranged::new(group.ranks.clone(), 1)).collect(),
+            choice: Choice::default(),
+        }
     }
 
     /// Algorithms of two levels for each group that has the same GPUs in each of several nodes, more than one.
@@ -77,7 +90,40 @@ impl Layout {
         let arranged = |group: &Group| {
             levels(&group.ranks, placement, gpus.max(1)).unwrap_or_else(|| Arranged::new(group.ranks.clone(), 1))
         };
-        Self { groups: groups.iter().map(arranged).collect() }
+        Self { groups: groups.iter().map(arranged).collect(), choice: Choice::default() }
+    }
+
+    /// The same with the algorithms that `choice` names.
+    #[must_use]
+    pub fn by(self, choice: Choice) -> Self {
+        Self { choice, ..self }
+    }
+
+    /// The algorithm that is named for a kind, unless it is the usual one of one level.
+    fn named(&self, kind: CollectiveKind) -> Option<&'static Row> {
+        self.choice.row(kind.name()).filter(|row| row.name() != algorithm(kind))
+    }
+
+    /// True if a collective of this kind has two levels in a group of `each` ranks in a node.
+    fn is_levelled(&self, kind: CollectiveKind, each: u32) -> bool {
+        each > 1 && has_levels(kind) && self.choice.row(kind.name()).is_none_or(|row| row.has_levels(kind))
+    }
+
+    /// The first kind of the trace's collectives with an algorithm that a group cannot have, with the reason.
+    ///
+    /// # Errors
+    /// The kind, its algorithm, and what it needs.
+    pub fn check(&self, kinds: impl Iterator<Item = (CollectiveKind, u32)>) -> Result<(), String> {
+        for (kind, group) in kinds {
+            let Some(arranged) = self.groups.get(group as usize) else { continue };
+            let Some(row) = self.named(kind).filter(|row| !row.has_levels(kind)) else { continue };
+            let size = arranged.ranks.len() as u32;
+            let needs = if row.steps_of(kind).is_some() { (row.refuses)(&shape(row, kind, size)) } else { None };
+            if let Some(needs) = needs {
+                return Err(format!("{} by {} needs {needs}, and a group has {size}", kind.name(), row.name()));
+            }
+        }
+        Ok(())
     }
 
     /// True if some group has algorithms of two levels.
@@ -89,8 +135,11 @@ impl Layout {
     /// The algorithm of a collective of a group.
     #[must_use]
     pub fn algorithm(&self, kind: CollectiveKind, group: u32) -> &'static str {
-        let is_flat = self.groups.get(group as usize).is_none_or(|group| group.each == 1);
-        if is_flat || !has_levels(kind) { algorithm(kind) } else { HIERARCHICAL }
+        let each = self.groups.get(group as usize).map_or(1, |group| group.each);
+        if self.is_levelled(kind, each) {
+            return HIERARCHICAL;
+        }
+        self.named(kind).filter(|row| !row.has_levels(kind)).map_or(algorithm(kind), Row::name)
     }
 
     /// The part of a rank in a collective of a group of `bytes` bytes; `None` if it does not belong to the group.
@@ -98,11 +147,23 @@ impl Layout {
     pub fn part(&self, kind: CollectiveKind, group: u32, rank: u32, bytes: u64) -> Option<Part> {
         let group = self.groups.get(group as usize)?;
         let (size, place) = (group.ranks.len() as u32, *group.places.get(&rank)?);
-        Some(if group.each == 1 || !has_levels(kind) {
-            Part::new(kind, size, place, bytes)
-        } else {
-            Part::hierarchical(kind, (group.each, size / group.each), place, bytes)
-        })
+        if self.is_levelled(kind, group.each) {
+            return Some(Part::hierarchical(kind, (group.each, size / group.each), place, bytes));
+        }
+        let named = self.named(kind).filter(|row| !row.has_levels(kind));
+        Some(
+            named.map_or_else(|| Part::new(kind, size, place, bytes), |row| Part::named(row, kind, size, place, bytes)),
+        )
+    }
+
+    /// The number under which arrivals of messages from a rank are counted: the phase, or the sender's place by a named
+    /// algorithm.
+    #[must_use]
+    pub fn counted(&self, part: &Part, group: u32, rank: u32, phase: usize) -> u32 {
+        if part.script.is_none() {
+            return phase as u32;
+        }
+        self.groups.get(group as usize).and_then(|group| group.places.get(&rank)).copied().unwrap_or(0)
     }
 
     /// The rank at a place of a group.
@@ -144,13 +205,119 @@ fn levels(ranks: &[u32], placement: &[NodeId], gpus: u32) -> Option<Arranged> {
 }
 
 /// Most phases of a collective.
-pub(super) const PHASES: usize = 3;
+const PHASES: usize = 3;
 
 /// One rank's part in a collective: it sends, and takes arrivals one after another. Its phases, of which a collective of one
 /// level has one, follow one another.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Part {
     phases: [Option<Phase>; PHASES],
+    /// What the rank does by a named algorithm, which has no phases.
+    script: Option<Arc<Script>>,
+}
+
+/// What a rank does by a named algorithm.
+#[derive(PartialEq, Eq, Default, Debug)]
+struct Script {
+    /// By arrival: the place of its sender, its number among the arrivals from there, and its size \[bytes\] if it is
+    /// combined with data that are present.
+    arrivals: Vec<(u32, u32, Option<u64>)>,
+    /// Sends: after how many arrivals, the place of the receiver, and the size \[bytes\].
+    sends: Vec<(u32, u32, u64)>,
+}
+
+impl Script {
+    fn send(&mut self, to: u32, bytes: u64) {
+        self.sends.push((self.arrivals.len() as u32, to, bytes));
+    }
+
+    fn receive(&mut self, from: u32, combined: Option<u64>) {
+        let earlier = self.arrivals.iter().rev().find(|arrival| arrival.0 == from).map_or(0, |arrival| arrival.1);
+        self.arrivals.push((from, earlier + 1, combined));
+    }
+
+    /// The part of the rank at a place by an algorithm.
+    fn new(row: &'static Row, kind: CollectiveKind, size: u32, place: u32, bytes: u64) -> Self {
+        let mut script = Self::default();
+        let whole = if kind == AllGather { bytes.saturating_mul(size.into()) } else { bytes };
+        if let Some(schedule) = row.steps_of(kind) {
+            for (_, step, bytes) in steps_of(schedule, &shape(row, kind, size), place, whole) {
+                match step.action {
+                    Action::Send => script.send(step.peer, bytes),
+                    Action::Combine => script.receive(step.peer, Some(bytes)),
+                    Action::Keep => script.receive(step.peer, None),
+                }
+            }
+            return script;
+        }
+        let Some(algorithm) = row.algorithm(kind.name()) else { return script };
+        let algorithm = if algorithm == Algorithm::ScatterDoubling && !size.is_power_of_two() {
+            Algorithm::ScatterRing
+        } else {
+            algorithm
+        };
+        let ranks: Vec<TaskId> = (0..size).map(TaskId).collect();
+        let mut events = Vec::new();
+        let (tag, mut requests) = (Tag::collective(0), RequestPool::new());
+        let operation = operation(kind, size, whole);
+        let done = expand(&operation, algorithm, &ranks, place as usize, tag, &mut requests, &mut events);
+        // The row serves the kind, and the place is one of the group.
+        debug_assert!(done.is_ok(), "{done:?}");
+        let received = |event: &Event| match event {
+            Event::Recv(receive) | Event::Irecv(receive, _) => receive.from.map(|from| (from.0, receive.bytes)),
+            _ => None,
+        };
+        let count = events.iter().filter_map(received).count();
+        let combined = combined(kind, algorithm, size, count);
+        // What is posted before a send arrives after it.
+        let mut posted = Vec::new();
+        for event in &events {
+            match event {
+                Event::Send(send) | Event::Isend(send, _) => script.send(send.to.0, send.bytes),
+                Event::Irecv(..) => posted.extend(received(event)),
+                Event::Recv(_) => posted.extend(received(event)),
+                _ => {}
+            }
+            if !matches!(event, Event::Irecv(..) | Event::Isend(..)) {
+                for (from, bytes) in posted.drain(..) {
+                    let is_combined = script.arrivals.len() < combined;
+                    script.receive(from, is_combined.then_some(bytes));
+                }
+            }
+        }
+        script
+    }
+}
+
+/// Number of the first arrivals of a rank whose data are combined, of `count` in all, by an algorithm of MPI.
+fn combined(kind: CollectiveKind, algorithm: Algorithm, size: u32, count: usize) -> usize {
+    match (kind, algorithm) {
+        // The second half spreads the pieces; a rank beyond the power of two only receives the result.
+        (AllReduce, Algorithm::Rabenseifner) => count.saturating_sub(size.ilog2() as usize),
+        (Reduce, _) => count,
+        // A rank beyond the power of two only receives its block.
+        (ReduceScatter, Algorithm::RecursiveHalving) if count == 1 && size > 2 => 0,
+        (ReduceScatter, _) => count,
+        _ => 0,
+    }
+}
+
+/// The operation of MPI of a kind, of a vector of so many bytes.
+fn operation(kind: CollectiveKind, size: u32, bytes: u64) -> Collective {
+    let blocks = || (0..size).map(|piece| size_of(bytes, (0, 1), size, (piece, 1))).collect();
+    // Blocks are equal there.
+    let (root, block) = (0, bytes.div_ceil(u64::from(size.max(1))));
+    match kind {
+        AllReduce => Collective::Allreduce { bytes },
+        Reduce => Collective::Reduce { root, bytes },
+        AllGather => Collective::Allgatherv { blocks: blocks() },
+        ReduceScatter => Collective::ReduceScatter { blocks: blocks() },
+        Broadcast => Collective::Broadcast { root, bytes },
+        Gather => Collective::Gather { root, bytes: block },
+        Scatter => Collective::Scatter { root, bytes: block },
+        AllToAll => Collective::Alltoall { bytes: block },
+        Barrier => Collective::Barrier,
+    }
 }
 
 /// The ranks of a phase, by their places in the group.
@@ -184,7 +351,13 @@ impl Part {
     #[must_use]
     pub const fn new(kind: CollectiveKind, size: u32, place: u32, bytes: u64) -> Self {
         let phase = Phase::new(kind, size, place, bytes, Members { first: 0, stride: 1 });
-        Self { phases: [Some(phase), None, None] }
+        Self { phases: [Some(phase), None, None], script: None }
+    }
+
+    /// The part of the rank at position `place` of a group of `size` ranks, by a named algorithm.
+    fn named(row: &'static Row, kind: CollectiveKind, size: u32, place: u32, bytes: u64) -> Self {
+        let script = Script::new(row, kind, size, place, bytes);
+        Self { phases: [None; PHASES], script: Some(Arc::new(script)) }
     }
 
     /// The part of the rank at position `place` of a group of `nodes` nodes of `each` ranks, by an algorithm of two levels.
@@ -213,18 +386,30 @@ impl Part {
             }
             Reduce | Gather | Scatter | Barrier => return Self::new(kind, each * nodes, place, bytes),
         };
-        Self { phases }
+        Self { phases, script: None }
     }
 
     /// Number of messages that this rank receives.
     #[must_use]
     pub fn arrivals(&self) -> u32 {
+        if let Some(script) = &self.script {
+            return script.arrivals.len() as u32;
+        }
         self.phases.iter().flatten().map(|phase| phase.count).sum()
     }
 
-    /// The phase of arrival `number` (from 0), and the number of the first arrival of that phase; `None` after the last.
+    /// What arrival `number` (from 0) needs: the phase, or the sender's place by a named algorithm, and how many messages must
+    /// have arrived of it; `None` after the last.
     #[must_use]
-    pub fn phase_of(&self, number: u32) -> Option<(usize, u32)> {
+    pub fn needs(&self, number: u32) -> Option<(u32, u32)> {
+        if let Some(script) = &self.script {
+            return script.arrivals.get(number as usize).map(|&(from, count, _)| (from, count));
+        }
+        self.phase_of(number).map(|(phase, first)| (phase as u32, number - first + 1))
+    }
+
+    /// The phase of arrival `number` (from 0), and the number of the first arrival of that phase; `None` after the last.
+    fn phase_of(&self, number: u32) -> Option<(usize, u32)> {
         let mut first = 0;
         for (at, phase) in self.phases.iter().enumerate() {
             let count = phase.map_or(0, |phase| phase.count);
@@ -240,6 +425,9 @@ impl Part {
     /// may be any rank of several.
     #[must_use]
     pub fn sender(&self, number: u32) -> Option<u32> {
+        if let Some(script) = &self.script {
+            return script.arrivals.get(number as usize).map(|&(from, ..)| from);
+        }
         let (at, _) = self.phase_of(number)?;
         let Phase { kind, size, place, members, .. } = self.phases[at]?;
         let sender = match kind {
@@ -254,6 +442,9 @@ impl Part {
     /// as they are.
     #[must_use]
     pub fn combined(&self, number: u32) -> Option<u64> {
+        if let Some(script) = &self.script {
+            return script.arrivals.get(number as usize).and_then(|&(.., combined)| combined);
+        }
         let (at, first) = self.phase_of(number)?;
         let phase = self.phases[at]?;
         let number = phase.from + number - first;
@@ -261,8 +452,14 @@ impl Part {
     }
 
     /// Calls `send` with phase, position in the group and size \[bytes\] of every message that this rank sends once it has
-    /// taken `taken` arrivals.
+    /// taken `taken` arrivals. By a named algorithm there are no phases, and the first number is 0.
     pub fn sends(&self, taken: u32, mut send: impl FnMut(usize, u32, u64)) {
+        if let Some(script) = &self.script {
+            let first = script.sends.partition_point(|&(after, ..)| after < taken);
+            let due = script.sends[first..].iter().take_while(|&&(after, ..)| after == taken);
+            due.for_each(|&(_, to, bytes)| send(0, to, bytes));
+            return;
+        }
         let mut first = 0;
         for (at, phase) in self.phases.iter().enumerate() {
             let Some(phase) = phase else { return };

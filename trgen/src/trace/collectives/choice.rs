@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 use super::{Collective, NAMES};
 use crate::catalog::{Component, ErrorKind, SpecError};
+use crate::collective::{self, COLLECTIVES, Row, Shared};
+use crate::trace::kind::CollectiveKind;
 
 /// An algorithm of one or more operations.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -34,6 +36,8 @@ pub enum Algorithm {
     RecursiveHalving,
     /// A reduce-scatter by halving, then a gather or an allgather.
     Rabenseifner,
+    /// The steps of a row of the table of all collectives.
+    Shared(Shared),
 }
 
 use Algorithm::{
@@ -58,138 +62,71 @@ const SERVES: &[(Algorithm, &[&str])] = &[
 ];
 
 impl Algorithm {
-    /// The description of the algorithm.
+    /// The row of the algorithm.
     #[must_use]
-    pub const fn component(self) -> &'static Component {
+    pub fn row(self) -> &'static Row {
         match self {
-            Dissemination => &ALGORITHMS[2],
-            BinomialTree => &ALGORITHMS[3],
-            Linear => &ALGORITHMS[4],
-            RecursiveDoubling => &ALGORITHMS[5],
-            PairwiseExchange => &ALGORITHMS[6],
-            Scattered => &ALGORITHMS[7],
-            Ring => &ALGORITHMS[8],
-            Bruck => &ALGORITHMS[9],
-            ScatterRing => &ALGORITHMS[10],
-            ScatterDoubling => &ALGORITHMS[11],
-            RecursiveHalving => &ALGORITHMS[12],
-            Rabenseifner => &ALGORITHMS[13],
+            Dissemination => &collective::DISSEMINATION,
+            BinomialTree => &collective::BINOMIAL_TREE,
+            Linear => &collective::LINEAR,
+            RecursiveDoubling => &collective::DOUBLING,
+            PairwiseExchange => &collective::PAIRWISE_EXCHANGE,
+            Scattered => &collective::SCATTERED,
+            Ring => &collective::RING,
+            Bruck => &collective::BRUCK,
+            ScatterRing => &collective::SCATTER_RING,
+            ScatterDoubling => &collective::SCATTER_DOUBLING,
+            RecursiveHalving => &collective::HALVING,
+            Rabenseifner => &collective::RABENSEIFNER,
+            Self::Shared(Shared(row)) => row,
         }
     }
 
     /// The name of the algorithm.
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        self.component().name
+    pub fn name(self) -> &'static str {
+        // Of programs, these have been known by their long names.
+        match self {
+            RecursiveDoubling => "recursive-doubling",
+            RecursiveHalving => "recursive-halving",
+            _ => self.row().name(),
+        }
     }
 
     /// True if the algorithm implements this operation.
     #[must_use]
     pub fn serves(self, operation: &str) -> bool {
+        if let Self::Shared(Shared(row)) = self {
+            return CollectiveKind::of_operation(operation).is_some_and(|kind| row.steps_of(kind).is_some());
+        }
         SERVES.iter().any(|&(algorithm, operations)| algorithm == self && operations.contains(&operation))
     }
 
     /// The algorithms that implement this operation.
     pub fn of(operation: &str) -> impl Iterator<Item = Self> {
-        SERVES.iter().filter(move |(_, operations)| operations.contains(&operation)).map(|&(algorithm, _)| algorithm)
+        COLLECTIVES.rows().iter().filter_map(move |row| row.algorithm(operation))
     }
 }
 
-/// The description of rules or of an algorithm.
-const fn row(name: &'static str, about: &'static str, source: &'static str) -> Component {
-    Component { name, about, parameters: &[], source }
-}
-
-/// Source of most of the algorithms.
-const THAKUR: &str = "Thakur, Rabenseifner, Gropp, Optimization of Collective Communication Operations in MPICH, 2005";
-
-/// The rules of choice, then the algorithms.
-pub const ALGORITHMS: &[Component] = &[
-    row(
-        "mpich",
-        "rules: bcast binomial-tree below 12 KiB or 8 ranks, then scatter-doubling (2^k ranks, below 512 KiB) or scatter-ring; reduce \
-         and allreduce rabenseifner above 2 KiB; allgather recursive-doubling (2^k ranks, below 512 KiB in all), bruck \
-         below 80 KiB in all, or ring; alltoall bruck up to 256 bytes a block from 8 ranks on, scattered up to 32 KiB, \
-         then pairwise-exchange; alltoallv scattered; reduce_scatter recursive-halving below 512 KiB in all, then pairwise-exchange",
-        "defaults of MPICH 3; Thakur, Rabenseifner, Gropp 2005",
-    ),
-    row(
-        "basic",
-        "rules: one algorithm for each operation, whatever the size: barrier dissemination; bcast, reduce, gather, scatter \
-         binomial-tree; allreduce, scan, exscan recursive-doubling; alltoall, alltoallv, reduce_scatter \
-         pairwise-exchange; allgather, allgatherv ring; gatherv, scatterv linear",
-        "this project",
-    ),
-    row(
-        "dissemination",
-        "barrier: in round k each rank signals the rank 2^k further on; 0 bytes, ceil(log2 p) rounds",
-        "Hensgen, Finkel, Manber 1988; MPICH",
-    ),
-    row(
-        "binomial-tree",
-        "bcast, reduce, gather, scatter: tree of depth ceil(log2 p) rooted at the root; gather and scatter carry whole \
-         subtrees",
-        THAKUR,
-    ),
-    row(
-        "linear",
-        "barrier, bcast, reduce, gather, gatherv, scatter, scatterv: the root exchanges one message with every other \
-         rank; a barrier does so both ways with rank 0",
-        "MPICH",
-    ),
-    row(
-        "recursive-doubling",
-        "allreduce, scan, exscan, allgather, allgatherv: exchange with rank xor 2^k; allreduce folds the ranks beyond a \
-         power of two into their neighbours first; an allgather of other than 2^k ranks is done by bruck",
-        THAKUR,
-    ),
-    row(
-        "pairwise-exchange",
-        "alltoall, alltoallv, reduce_scatter: in step k send to rank + k, receive from rank - k (mod p), and wait; p - 1 \
-         steps",
-        THAKUR,
-    ),
-    row(
-        "scattered",
-        "alltoall, alltoallv: receives from rank + 1, + 2, ... and sends to rank - 1, - 2, ... (mod p) are begun 32 at a \
-         time, then waited for",
-        "MPICH (isend and irecv)",
-    ),
-    row(
-        "ring",
-        "allreduce, allgather, allgatherv: in each of p - 1 steps pass the newest block on to rank + 1; allreduce first \
-         sums p pieces going round in the same way",
-        THAKUR,
-    ),
-    row(
-        "bruck",
-        "alltoall, allgather, allgatherv: ceil(log2 p) rounds; alltoall sends in round k to rank + 2^k all blocks whose \
-         distance has bit k; allgather sends to rank - 2^k all that it holds, as far as that is missing",
-        "Bruck, Ho, Kipnis, Upfal, Weathersby, IEEE TPDS 8(11), 1997",
-    ),
-    row(
-        "scatter-ring",
-        "bcast: a binomial scatter of p pieces, then an allgather of them on a ring (van de Geijn)",
-        THAKUR,
-    ),
-    row(
-        "scatter-doubling",
-        "bcast: a binomial scatter of p pieces, then an allgather by recursive doubling; of other than 2^k ranks it is \
-         scatter-ring",
-        THAKUR,
-    ),
-    row(
-        "recursive-halving",
-        "reduce_scatter: half of what is left to and from ever nearer ranks; ranks beyond a power of two are folded into \
-         their neighbours first and get their block last",
-        THAKUR,
-    ),
-    row(
-        "rabenseifner",
-        "reduce, allreduce: reduce-scatter by recursive halving, then a gather to the root or an allgather by recursive \
-         doubling; ranks beyond a power of two are folded into their neighbours first",
-        THAKUR,
-    ),
+/// The rules of choice.
+pub const RULES: &[Component] = &[
+    Component {
+        name: "mpich",
+        about: "rules: bcast binomial-tree below 12 KiB or 8 ranks, then scatter-doubling (2^k ranks, below 512 KiB) or scatter-ring; \
+                reduce and all-reduce rabenseifner above 2 KiB; all-gather doubling (2^k ranks, below 512 KiB in all), bruck \
+                below 80 KiB in all, or ring; all-to-all bruck up to 256 bytes a block from 8 ranks on, scattered up to 32 KiB, \
+                then pairwise-exchange; alltoallv scattered; reduce-scatter halving below 512 KiB in all, then pairwise-exchange",
+        parameters: &[],
+        source: "defaults of MPICH 3; Thakur, Rabenseifner, Gropp 2005",
+    },
+    Component {
+        name: "basic",
+        about: "rules: one algorithm for each operation, whatever the size: barrier dissemination; bcast, reduce, gather, scatter \
+                binomial-tree; all-reduce, scan, exscan doubling; all-to-all, alltoallv, reduce-scatter \
+                pairwise-exchange; all-gather, allgatherv ring; gatherv, scatterv linear",
+        parameters: &[],
+        source: "this project",
+    },
 ];
 
 /// Rules that choose an algorithm.
@@ -203,18 +140,20 @@ enum Rules {
 
 /// The choice of algorithms: by rules, except for operations with a named algorithm.
 ///
-/// Written `mpich`, `basic`, `allreduce=ring`, or `basic,bcast=scatter-ring`; the default rules are those of MPICH.
+/// Written `mpich`, `basic`, `all-reduce=ring`, or `basic,bcast=scatter-ring`; the default rules are those of MPICH.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Choice {
     /// Rules for operations without a named algorithm.
     rules: Rules,
+    /// True if they are named.
+    has_rules: bool,
     /// Operations with a named algorithm; the last entry of an operation counts.
-    named: Vec<(&'static str, Algorithm)>,
+    named: Vec<(&'static str, &'static Row)>,
 }
 
 impl Default for Choice {
     fn default() -> Self {
-        Self { rules: Rules::Mpich, named: Vec::new() }
+        Self { rules: Rules::Mpich, has_rules: false, named: Vec::new() }
     }
 }
 
@@ -222,7 +161,7 @@ impl Choice {
     /// One algorithm for each operation, whatever the size.
     #[must_use]
     pub const fn basic() -> Self {
-        Self { rules: Rules::Basic, named: Vec::new() }
+        Self { rules: Rules::Basic, has_rules: true, named: Vec::new() }
     }
 
     /// The algorithm of an operation on a communicator of `size` ranks, given the call of the first rank. On a size
@@ -231,24 +170,82 @@ impl Choice {
     #[must_use]
     pub fn algorithm(&self, collective: &Collective, size: usize) -> Algorithm {
         let operation = collective.name();
-        let named = self.named.iter().rev().find(|(name, _)| *name == operation);
+        let named = self.row(operation).map(|row| row.algorithm(operation).unwrap_or(Algorithm::Shared(Shared(row))));
         match (named, self.rules) {
-            (Some(&(_, ScatterDoubling)), _) if !size.is_power_of_two() => ScatterRing,
-            (Some(&(_, RecursiveDoubling)), _) if operation.starts_with("allgather") && !size.is_power_of_two() => {
-                Bruck
-            }
-            (Some(&(_, algorithm)), _) => algorithm,
+            (Some(ScatterDoubling), _) if !size.is_power_of_two() => ScatterRing,
+            (Some(RecursiveDoubling), _) if operation.starts_with("allgather") && !size.is_power_of_two() => Bruck,
+            (Some(algorithm), _) => algorithm,
             (None, Rules::Mpich) => mpich(collective, size),
             (None, Rules::Basic) => basic(collective),
         }
     }
+
+    /// The algorithm that is named for an operation, by its name in MPI.
+    #[must_use]
+    pub fn row(&self, operation: &str) -> Option<&'static Row> {
+        self.named.iter().rev().find(|(name, _)| *name == operation).map(|&(_, row)| row)
+    }
+
+    /// The algorithms that are named.
+    pub fn rows(&self) -> impl Iterator<Item = &'static Row> {
+        self.named.iter().map(|&(_, row)| row)
+    }
+
+    /// True if rules are named, which only programs have.
+    #[must_use]
+    pub const fn has_rules(&self) -> bool {
+        self.has_rules
+    }
+
+    /// Checks that programs can do what is named: their ranks do not know the nodes of a network.
+    ///
+    /// # Errors
+    /// An algorithm that programs do not have.
+    pub fn check_programs(&self) -> Result<(), SpecError> {
+        match self.named.iter().find(|(operation, row)| row.algorithm(operation).is_none()) {
+            None => Ok(()),
+            Some((operation, row)) => {
+                let what = format!(
+                    "`{}` is no algorithm of {operation} in programs, whose ranks do not know the nodes of the network",
+                    row.name()
+                );
+                let remedy = "name another, or use it with a kernel or a Chakra trace";
+                Err(SpecError::new(ErrorKind::Unsupported, what, remedy).given(row.name()))
+            }
+        }
+    }
+}
+
+/// The operation of MPI of this name, or of the name that kernels have for it: `all-reduce`, `AllReduce`.
+fn operation_of(word: &str) -> Option<&'static str> {
+    let bare = |name: &str| name.to_lowercase().replace(['-', '_'], "");
+    let wanted = if bare(word) == "broadcast" { "bcast".to_owned() } else { bare(word) };
+    NAMES.iter().copied().find(|name| *name == word || bare(name) == wanted)
+}
+
+/// The row of an algorithm of an operation.
+fn row_of(operation: &str, algorithm: &str) -> Result<&'static Row, SpecError> {
+    const FAMILY: &str = "collective algorithm";
+    let kind = CollectiveKind::of_operation(operation);
+    let serves = |row: &&'static Row| row.algorithm(operation).is_some() || kind.is_some_and(|kind| row.serves(kind));
+    let found = COLLECTIVES.find(algorithm);
+    if let Some(row) = found.filter(serves) {
+        return Ok(row);
+    }
+    let rows = COLLECTIVES.rows().iter().copied().filter(serves);
+    let names: Vec<&str> =
+        rows.flat_map(|row| std::iter::once(row.name()).chain(row.aliases.iter().copied())).collect();
+    let unknown = SpecError::unknown(FAMILY, algorithm, &names);
+    Err(match found {
+        Some(row) => unknown.saying(format!("`{}` is no algorithm of {operation}", row.name())),
+        None => unknown,
+    })
 }
 
 impl FromStr for Choice {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<Self, SpecError> {
-        const FAMILY: &str = "collective algorithm";
         let mut choice = Self::default();
         for (position, word) in text.split(',').map(str::trim).enumerate() {
             let Some((operation, algorithm)) = word.split_once('=') else {
@@ -257,6 +254,7 @@ impl FromStr for Choice {
                     "basic" => Rules::Basic,
                     _ => return Err(SpecError::unknown("rules of collectives", word, &["mpich", "basic"])),
                 };
+                choice.has_rules = true;
                 if position > 0 {
                     let what = format!("the rules `{word}` stand after an algorithm");
                     return Err(SpecError::new(
@@ -269,10 +267,8 @@ impl FromStr for Choice {
             };
             let (operation, algorithm) = (operation.trim(), algorithm.trim());
             let known = || SpecError::unknown("collective operation", operation, NAMES);
-            let operation = NAMES.iter().copied().find(|name| *name == operation).ok_or_else(known)?;
-            let found = Algorithm::of(operation).find(|found| found.name() == algorithm);
-            let names: Vec<&str> = Algorithm::of(operation).map(Algorithm::name).collect();
-            choice.named.push((operation, found.ok_or_else(|| SpecError::unknown(FAMILY, algorithm, &names))?));
+            let operation = operation_of(operation).ok_or_else(known)?;
+            choice.named.push((operation, row_of(operation, algorithm)?));
         }
         Ok(choice)
     }

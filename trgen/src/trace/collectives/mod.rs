@@ -1,7 +1,7 @@
 //! Collective operations as point-to-point messages, by named algorithms.
 //!
 //! [`expand`] writes the operations of one rank of a communicator; calling it for every rank gives the whole
-//! collective. The patterns are those of the literature and of MPICH; [`ALGORITHMS`] names them. A [`Choice`] selects
+//! collective. The patterns are those of the literature and of MPICH; [`COLLECTIVES`] names them. A [`Choice`] selects
 //! the algorithm of an operation: by default by size and number of ranks, as MPICH does.
 //!
 //! # How the model departs from reality, and who could notice
@@ -24,13 +24,15 @@ mod choice;
 mod exchange;
 mod pieces;
 mod requests;
+mod shared;
 mod tree;
 
 pub use agreement::{Agreement, Disagreement};
-pub use choice::{ALGORITHMS, Algorithm, Choice};
+pub use choice::{Algorithm, Choice, RULES};
 pub use requests::RequestPool;
 
 use super::program::{Event, Receive, Send, Tag, TagFilter};
+pub use crate::collective::COLLECTIVES;
 use crate::units::TaskId;
 
 /// One collective operation, as called by one rank. Ranks are those of the communicator; sizes are in bytes.
@@ -150,6 +152,16 @@ pub enum ExpandError {
         /// The operation.
         operation: &'static str,
     },
+    /// The algorithm does not serve so many ranks.
+    #[error("{algorithm} needs {needs}, not {size}")]
+    Ranks {
+        /// Name of the algorithm.
+        algorithm: &'static str,
+        /// What it needs.
+        needs: &'static str,
+        /// Ranks of the communicator.
+        size: usize,
+    },
     /// The number of block sizes differs from the number of ranks.
     #[error("{found} block sizes for a communicator of {size}")]
     BlockCount {
@@ -264,6 +276,10 @@ pub fn expand(
     if !algorithm.serves(collective.name()) {
         return Err(ExpandError::Algorithm { algorithm: algorithm.name(), operation: collective.name() });
     }
+    if let Some((row, kind, bytes)) = shared::vector(collective, algorithm, size) {
+        let script = Script { communicator, rank, tag, requests, out };
+        return shared::expand(row, kind, bytes, collective.root().unwrap_or(0), script);
+    }
     let mut script = Script { communicator, rank, tag, requests, out };
     let doubling = algorithm == Algorithm::RecursiveDoubling && size.is_power_of_two();
     let same = |bytes: u64| vec![bytes; size];
@@ -289,7 +305,6 @@ pub fn expand(
         (Collective::Reduce { root, bytes }, Algorithm::Rabenseifner) => pieces::reduce(&mut script, *root, *bytes),
         (Collective::Reduce { root, bytes }, _) => tree::reduce(&mut script, *root, *bytes),
         (Collective::Allreduce { bytes }, Algorithm::Rabenseifner) => pieces::allreduce(&mut script, *bytes),
-        (Collective::Allreduce { bytes }, Algorithm::Ring) => pieces::ring_allreduce(&mut script, *bytes),
         (Collective::Allreduce { bytes }, _) => exchange::allreduce(&mut script, *bytes),
         (Collective::Alltoall { bytes }, Algorithm::Bruck) => blocks::alltoall(&mut script, *bytes),
         (Collective::Alltoall { bytes }, Algorithm::Scattered) => {

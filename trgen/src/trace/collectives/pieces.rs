@@ -174,17 +174,6 @@ pub(super) fn reduce_scatter(script: &mut Script<'_>, blocks: &[u64]) {
     }
 }
 
-/// Ring allreduce: p pieces go round once to be summed, and once more to be distributed.
-pub(super) fn ring_allreduce(script: &mut Script<'_>, bytes: u64) {
-    let (rank, size) = (script.rank, script.size());
-    let (to, from) = ((rank + 1) % size, (rank + size - 1) % size);
-    for step in 0..2 * size.saturating_sub(1) {
-        let newest = (rank + 2 * size - step) % size;
-        let coming = (newest + size - 1) % size;
-        script.exchange(to, piece_bytes(bytes, newest, size), from, piece_bytes(bytes, coming, size));
-    }
-}
-
 /// Broadcast as a scatter of p pieces and an allgather, on a ring or by recursive doubling. Positions are relative to
 /// the root.
 pub(super) fn broadcast(script: &mut Script<'_>, root: usize, bytes: u64, doubling: bool) {

@@ -12,9 +12,11 @@ use super::mpi::{families, files_of};
 use super::options::ReadOptions;
 use super::{Application, Candidate, ChakraTrace, Reader};
 use crate::catalog::Component;
+use crate::collective::Row;
 use crate::trace::chakra::collective::algorithm;
 use crate::trace::chakra::wire::{self, RankFile};
 use crate::trace::chakra::{CollectiveKind, Group, Trace, Work, groups};
+use crate::trace::collectives::Choice;
 
 pub(super) const READER: Reader = Reader {
     component: Component {
@@ -99,8 +101,10 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
         }
         trace.ranks.push(nodes);
     }
-    let by: Vec<String> =
-        used_kinds(&trace).into_iter().map(|(kind, algorithm)| format!("{kind} {algorithm}")).collect();
+    let by: Vec<String> = used_kinds(&trace, &options.collectives)
+        .into_iter()
+        .map(|(kind, algorithm)| format!("{kind} {algorithm}"))
+        .collect();
     if !by.is_empty() {
         notes.push(format!("algorithms of collectives: {}", by.join(", ")));
     }
@@ -108,7 +112,7 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
 }
 
 /// Kinds of collectives in a trace, with their algorithms.
-fn used_kinds(trace: &Trace) -> Vec<(&'static str, &'static str)> {
+fn used_kinds(trace: &Trace, choice: &Choice) -> Vec<(&'static str, &'static str)> {
     let mut kinds: Vec<CollectiveKind> = trace
         .ranks
         .iter()
@@ -120,7 +124,8 @@ fn used_kinds(trace: &Trace) -> Vec<(&'static str, &'static str)> {
         .collect();
     kinds.sort_unstable();
     kinds.dedup();
-    kinds.into_iter().map(|kind| (kind.name(), algorithm(kind))).collect()
+    let by = |kind: CollectiveKind| choice.row(kind.name()).map_or_else(|| algorithm(kind), Row::name);
+    kinds.into_iter().map(|kind| (kind.name(), by(kind))).collect()
 }
 
 /// The groups, and where they are from.

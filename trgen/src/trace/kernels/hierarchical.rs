@@ -17,10 +17,11 @@
 //!
 //! Decision: docs/decisions/0250-collectives-of-two-levels.md.
 
+use super::exchange::{INTERLEAVE, ORDER, PIECE};
 use super::machine_learning::{ALL_GATHER_TORUS_STEPS, ALL_REDUCE_TORUS_STEPS, REDUCE_SCATTER_TORUS_STEPS, VECTOR};
-use super::named;
 use super::schedule::{Action, Algorithm, Ring, Step, broadcast};
 use super::{Choice, Collective, Entry, ITERATIONS, Kernel, Shape, Steps, TASKS, any_number};
+use super::{collective, named, pairwise};
 use crate::catalog::{Component, Parameter};
 use crate::synthetic::expr;
 use crate::trace::kind::CollectiveKind;
@@ -183,7 +184,8 @@ pub(super) static BROADCAST_TREE: Entry = Entry {
 
 /// A kernel of two levels on networks that have them, and else the one that is `flat`, whose name and parameters it has.
 const fn chosen(flat: &'static Entry, levels: &'static Entry) -> expr::Entry<Choice> {
-    expr::Entry { component: flat.component, aliases: flat.aliases, build: Choice { levels, flat } }
+    let build = Choice { levels, flat, named: flat, is_by_network: true };
+    expr::Entry { component: flat.component, aliases: flat.aliases, build }
 }
 
 pub(super) static ALL_REDUCE: expr::Entry<Choice> = chosen(&named::ALL_REDUCE, &ALL_REDUCE_HIERARCHICAL);
@@ -193,11 +195,43 @@ pub(super) static BROADCAST: expr::Entry<Choice> = expr::Entry {
     component: Component {
         name: "broadcast",
         about: "broadcast-hierarchical where the nodes of the network have several GPUs; else broadcast-tree",
-        parameters: &[TASKS, VECTOR, ITERATIONS],
+        parameters: &[TASKS, VECTOR, ITERATIONS, named::NAMED],
         source: "fsin",
     },
     aliases: &["bcast", "Broadcast"],
-    build: Choice { levels: &BROADCAST_HIERARCHICAL, flat: &BROADCAST_TREE },
+    build: Choice {
+        levels: &BROADCAST_HIERARCHICAL,
+        flat: &BROADCAST_TREE,
+        named: &named::BROADCAST,
+        is_by_network: true,
+    },
+};
+pub(super) static ALL_TO_ALL: expr::Entry<Choice> = expr::Entry {
+    component: Component {
+        parameters: &[TASKS, super::BYTES, ITERATIONS, ORDER, PIECE, INTERLEAVE, named::NAMED],
+        ..pairwise::ALL_TO_ALL.component
+    },
+    aliases: pairwise::ALL_TO_ALL.aliases,
+    build: Choice {
+        levels: &ALL_TO_ALL_HIERARCHICAL,
+        flat: &pairwise::ALL_TO_ALL,
+        named: &named::ALL_TO_ALL,
+        is_by_network: false,
+    },
+};
+pub(super) static GATHER: expr::Entry<Choice> = expr::Entry {
+    component: Component {
+        parameters: &[TASKS, super::BYTES, ITERATIONS, named::NAMED],
+        ..collective::GATHER.component
+    },
+    aliases: collective::GATHER.aliases,
+    // A gather has no algorithm of two levels, and does not name one.
+    build: Choice {
+        levels: &collective::GATHER,
+        flat: &collective::GATHER,
+        named: &named::GATHER,
+        is_by_network: false,
+    },
 };
 
 #[cfg(test)]

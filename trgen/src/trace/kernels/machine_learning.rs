@@ -70,13 +70,13 @@ fn grid_ring_messages(shape: &Shape) -> u64 {
 /// Number of messages if, in each round, every task of the core (the largest power of two of tasks) sends one message
 /// to its partner of the round.
 fn exchanges(shape: &Shape) -> u64 {
-    u64::from(core(shape)) * u64::from(core(shape).ilog2())
+    u64::from(core(shape.tasks)) * u64::from(core(shape.tasks).ilog2())
 }
 
 /// Number of additional messages for the tasks outside the core: each sends one at the beginning and receives one at
 /// the end.
 fn folds(shape: &Shape) -> u64 {
-    2 * u64::from(shape.tasks - core(shape))
+    2 * u64::from(shape.tasks - core(shape.tasks))
 }
 
 // The algorithms of the kernels below, which the tests use too.
@@ -84,7 +84,7 @@ fn folds(shape: &Shape) -> u64 {
 pub(super) const ALL_REDUCE_RING_STEPS: Algorithm = Algorithm {
     pieces: tasks,
     steps: |shape, task, out| {
-        let ring = Ring::all(shape, task);
+        let ring = Ring::all(shape.tasks, task);
         let round = ring.reduce_scatter(0, out);
         ring.all_gather(round, out);
     },
@@ -92,22 +92,22 @@ pub(super) const ALL_REDUCE_RING_STEPS: Algorithm = Algorithm {
 pub(super) const REDUCE_SCATTER_RING_STEPS: Algorithm = Algorithm {
     pieces: tasks,
     steps: |shape, task, out| {
-        Ring::all(shape, task).reduce_scatter(0, out);
+        Ring::all(shape.tasks, task).reduce_scatter(0, out);
     },
 };
 pub(super) const ALL_GATHER_RING_STEPS: Algorithm = Algorithm {
     pieces: tasks,
     steps: |shape, task, out| {
-        Ring::all(shape, task).all_gather(0, out);
+        Ring::all(shape.tasks, task).all_gather(0, out);
     },
 };
 pub(super) const ALL_REDUCE_DOUBLING_STEPS: Algorithm = Algorithm {
     pieces: |_| 1,
     steps: |shape, task, out| {
-        let rounds = core(shape).ilog2();
-        folded(shape, task, 1, rounds + 1, out, |number, out| {
+        let rounds = core(shape.tasks).ilog2();
+        folded(shape.tasks, task, 1, rounds + 1, out, |number, out| {
             for k in 0..rounds {
-                let peer = unfold(shape, number ^ (1 << k));
+                let peer = unfold(shape.tasks, number ^ (1 << k));
                 out(Step { action: Action::Send, peer, pieces: (0, 1), round: k + 1 });
                 out(Step { action: Action::Combine, peer, pieces: (0, 1), round: k + 1 });
             }
@@ -115,12 +115,12 @@ pub(super) const ALL_REDUCE_DOUBLING_STEPS: Algorithm = Algorithm {
     },
 };
 pub(super) const ALL_REDUCE_HALVING_STEPS: Algorithm = Algorithm {
-    pieces: core,
+    pieces: |shape| core(shape.tasks),
     steps: |shape, task, out| {
-        let size = core(shape);
-        folded(shape, task, size, 2 * size.ilog2() + 1, out, |number, out| {
-            let round = halving(size, number, 1, |number| unfold(shape, number), out);
-            doubling(size, number, round, |number| unfold(shape, number), out);
+        let size = core(shape.tasks);
+        folded(shape.tasks, task, size, 2 * size.ilog2() + 1, out, |number, out| {
+            let round = halving(size, number, 1, |number| unfold(shape.tasks, number), out);
+            doubling(size, number, round, |number| unfold(shape.tasks, number), out);
         });
     },
 };

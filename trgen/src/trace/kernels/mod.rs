@@ -97,13 +97,15 @@ pub struct KernelContext<'a> {
     /// True if a send ends when its message has left the node, so that a kernel can leave room for others between its
     /// messages.
     pub sends_end_at_departure: bool,
+    /// Algorithms of collectives that do not name one.
+    pub collectives: Option<&'a crate::trace::collectives::Choice>,
 }
 
 impl<'a> KernelContext<'a> {
     /// A network of so many nodes of which nothing else is known, with run seed 1.
     #[must_use]
     pub const fn new(tasks: usize, geometry: Option<&'a Geometry>) -> Self {
-        Self { tasks, geometry, seed: 1, packet_bytes: None, sends_end_at_departure: false }
+        Self { tasks, geometry, seed: 1, packet_bytes: None, sends_end_at_departure: false, collectives: None }
     }
 }
 
@@ -128,6 +130,10 @@ pub enum Row {
 pub struct Choice {
     levels: &'static Entry,
     flat: &'static Entry,
+    /// The kernel by a named algorithm.
+    named: &'static Entry,
+    /// True if the network decides where the call does not.
+    is_by_network: bool,
 }
 
 impl Described for Row {
@@ -156,7 +162,7 @@ pub static KERNELS: Table<Row> = Table::new(
     &[
         &Row::Steps(&pairwise::ONE_TO_ALL),
         &Row::Steps(&pairwise::ALL_TO_ONE),
-        &Row::Steps(&pairwise::ALL_TO_ALL),
+        &Row::Choice(&hierarchical::ALL_TO_ALL),
         &Row::Steps(&pairwise::ALL_TO_ALL_PLAIN),
         &Row::Steps(&collective::BINTREE),
         &Row::Steps(&collective::BUTTERFLY),
@@ -168,7 +174,7 @@ pub static KERNELS: Table<Row> = Table::new(
         &Row::Steps(&grid::SWEEP2D),
         &Row::Steps(&grid::SWEEP3D),
         &Row::Steps(&grid::WATERFALL),
-        &Row::Steps(&collective::GATHER),
+        &Row::Choice(&hierarchical::GATHER),
         &Row::Steps(&collective::BUTTERFLY_ALL_TO_ALL),
         &Row::Steps(&pairwise::ALL_TO_ALL_PAIRWISE),
         &Row::Steps(&random::GUPS),
@@ -190,6 +196,9 @@ pub static KERNELS: Table<Row> = Table::new(
         &Row::Choice(&hierarchical::REDUCE_SCATTER),
         &Row::Choice(&hierarchical::ALL_GATHER),
         &Row::Choice(&hierarchical::BROADCAST),
+        &Row::Steps(&named::REDUCE),
+        &Row::Steps(&named::SCATTER),
+        &Row::Steps(&named::BARRIER),
         &Row::Steps(&hierarchical::ALL_REDUCE_HIERARCHICAL),
         &Row::Steps(&hierarchical::REDUCE_SCATTER_HIERARCHICAL),
         &Row::Steps(&hierarchical::ALL_GATHER_HIERARCHICAL),
@@ -291,11 +300,18 @@ pub fn collectives(
     default_tasks: usize,
     default_geometry: Option<&Geometry>,
 ) -> Result<Vec<CollectiveRecord>, SpecError> {
+    collectives_in(text, &KernelContext::new(default_tasks, default_geometry))
+}
+
+/// As [`collectives`], for a context.
+///
+/// # Errors
+/// As [`parse`].
+pub fn collectives_in(text: &str, context: &KernelContext) -> Result<Vec<CollectiveRecord>, SpecError> {
     let expr = Expr::parse(text)?;
     let row = expr::find(KERNELS.family(), KERNELS.rows(), text, &expr)?;
     let call = Call::bind(text, &expr, row.component())?;
-    let context = KernelContext::new(default_tasks, default_geometry);
-    let read_bytes = || Ok::<_, SpecError>(call.bytes("bytes", 0..=LARGEST)? as u64);
+    let read_bytes = || bytes_of(&call);
     let read_calls = || Ok::<_, SpecError>(call.integer("iterations", 0..=MOST_ITERATIONS)? as u64);
     let record = |kind, algorithm, group, ranks: Vec<u32>, calls, bytes| {
         let size = ranks.len() as u32;
@@ -306,18 +322,18 @@ pub fn collectives(
         Row::Program(_) => return Ok(Vec::new()),
         Row::Exchanges(entry) => {
             // The mean size of blocks depends on no draw.
-            let exchanges = (entry.build)(&call, &context)?;
+            let exchanges = (entry.build)(&call, context)?;
             let Some((calls, bytes)) = exchanges.measured() else { return Ok(Vec::new()) };
             let all = (0..exchanges.tasks()).collect();
             return Ok(vec![record(CollectiveKind::AllToAll, "unequal blocks", None, all, calls, bytes)]);
         }
-        Row::Steps(entry) => in_groups(entry, &call, &context)?,
-        Row::Choice(entry) => entry.build.steps(&call, &context)?,
+        Row::Steps(entry) => in_groups(entry, &call, context)?,
+        Row::Choice(entry) => entry.build.steps(&call, context)?,
     };
     let Some(Collective { kind, algorithm, of_blocks }) = entry.build.collective else { return Ok(Vec::new()) };
     let (tasks, bytes, calls) = (shape.tasks, read_bytes()?, read_calls()?);
     let bytes = if of_blocks { bytes.saturating_mul(tasks.into()) } else { bytes };
-    match plan(entry, &call, tasks, default_geometry)? {
+    match plan(entry, &call, tasks, context)? {
         None => Ok(vec![record(kind, algorithm, None, (0..tasks).collect(), calls, bytes)]),
         Some(plan) => {
             let groups = plan.groups(tasks);
@@ -326,11 +342,34 @@ pub fn collectives(
     }
 }
 
+/// True if a kernel is a collective that takes the algorithm that a choice names, and names none itself.
+///
+/// # Errors
+/// A text that is no kernel.
+pub fn takes(text: &str, choice: &crate::trace::collectives::Choice) -> Result<bool, SpecError> {
+    let expr = Expr::parse(text)?;
+    let row = expr::find(KERNELS.family(), KERNELS.rows(), text, &expr)?;
+    let call = Call::bind(text, &expr, row.component())?;
+    let collective = match row {
+        Row::Steps(entry) => entry.build.collective,
+        Row::Choice(entry) => entry.build.named.build.collective,
+        Row::Program(_) | Row::Exchanges(_) => None,
+    };
+    let is_open = call.declares("algorithm") && call.given("algorithm").is_none();
+    Ok(is_open && collective.is_some_and(|collective| choice.row(collective.kind.name()).is_some()))
+}
+
+/// \[bytes\] The parameter `bytes`; 0 of a kernel that has none.
+fn bytes_of(call: &Call) -> Result<u64, SpecError> {
+    if call.declares("bytes") { Ok(call.bytes("bytes", 0..=LARGEST)? as u64) } else { Ok(0) }
+}
+
 /// The groups of a kernel that has a named algorithm.
-fn plan(entry: &Entry, call: &Call, tasks: u32, geometry: Option<&Geometry>) -> Result<Option<Plan>, SpecError> {
+fn plan(entry: &Entry, call: &Call, tasks: u32, context: &KernelContext) -> Result<Option<Plan>, SpecError> {
     let is_named = entry.component.parameters.iter().any(|parameter| parameter.name == "algorithm");
-    let grid = |group| Shape::grid_of(call, group, geometry);
-    is_named.then(|| Plan::read(call, tasks, grid)).transpose()
+    let Some(Collective { kind, .. }) = entry.build.collective.filter(|_| is_named) else { return Ok(None) };
+    let grid = |group| Shape::grid_of(call, group, context.geometry);
+    Plan::read(call, kind, tasks, context.collectives, grid).map(Some)
 }
 
 /// Builds the program of a kernel as [`parse`] does, for a context.
@@ -372,7 +411,7 @@ fn rounds_of(text: &str, context: &KernelContext, is_unrolled: bool) -> Result<R
         let problem = format!("`{name}` needs {needs} of tasks, not {}", shape.tasks);
         return Err(call.refuse_all(&problem, format!("for instance tasks={nearest}")));
     }
-    let bytes = call.bytes("bytes", 0..=LARGEST)? as u64;
+    let bytes = bytes_of(&call)?;
     shape.bytes = bytes;
     if entry.component.parameters.iter().any(|parameter| parameter.name == "messages") {
         shape.messages_per_task = call.integer("messages", 1..=1 << 20)? as u32;
@@ -387,7 +426,7 @@ fn rounds_of(text: &str, context: &KernelContext, is_unrolled: bool) -> Result<R
     if entry.component.parameters.iter().any(|parameter| parameter.name == "interleave") {
         shape.exchange = Some(Exchange::read(&call, &shape, context)?);
     }
-    shape.plan = plan(entry, &call, shape.tasks, context.geometry)?.map(|plan| plan.paced(context));
+    shape.plan = plan(entry, &call, shape.tasks, context)?.map(|plan| plan.paced(context));
     let iterations = call.integer("iterations", 0..=MOST_ITERATIONS)? as u64;
     // Draws make every iteration different.
     let is_drawn = shape.messages_per_task > 0;
@@ -430,8 +469,11 @@ impl Choice {
         let given = |parameter: &'static str| call.declares(parameter).then(|| call.given(parameter)).flatten();
         let of_flat = ["group", "stride", "chunks", "grid"].into_iter().find_map(given);
         let shape = Shape::of_levels(call, context)?;
-        let word = given("algorithm").and_then(Expr::word);
-        let is_asked = word == Some(hierarchical::HIERARCHICAL);
+        let kind = self.named.build.collective.map(|collective| collective.kind);
+        let chosen = kind.zip(context.collectives).and_then(|(kind, choice)| choice.row(kind.name()));
+        let word = given("algorithm").and_then(Expr::word).or_else(|| chosen.map(collective_name));
+        let has_levels = kind.is_some_and(|kind| crate::collective::HIERARCHICAL.has_levels(kind));
+        let is_asked = has_levels && word == Some(hierarchical::HIERARCHICAL);
         if let Some(argument) = of_flat.filter(|_| is_asked) {
             let problem = "groups, chunks and grids are those of the other algorithms";
             let remedy = format!("use {}:group=N, or leave it out", self.levels.component.name);
@@ -440,11 +482,24 @@ impl Choice {
         if is_asked && shape.grid.is_empty() {
             return Err(without_groups(call, shape.tasks));
         }
-        if word.is_some() && !is_asked || of_flat.is_some() || shape.grid.is_empty() {
-            return Ok((self.flat, Shape::new(shape.tasks, Vec::new())));
+        let flat = Shape::new(shape.tasks, Vec::new());
+        if word.is_some() && !is_asked {
+            if let Some(own) = ["order", "piece", "interleave"].into_iter().find_map(given) {
+                let problem = format!("`{own}` is of the kernel without a named algorithm");
+                return Err(call.refuse(own, &problem, "leave it out, or algorithm"));
+            }
+            return Ok((self.named, flat));
+        }
+        if of_flat.is_some() || shape.grid.is_empty() || !is_asked && !self.is_by_network {
+            return Ok((self.flat, flat));
         }
         Ok((self.levels, shape))
     }
+}
+
+/// The name of an algorithm.
+const fn collective_name(row: &crate::collective::Row) -> &'static str {
+    row.name()
 }
 
 /// A kernel and its tasks, which form groups if it is one of two levels.

@@ -1,4 +1,4 @@
-//! Collectives by the names of their algorithms, on groups of tasks:
+//! Collectives by the names of their algorithms ([`COLLECTIVES`](crate::collective::COLLECTIVES)), on groups of tasks:
 //! `all-reduce:algorithm=double-tree,group=8,chunks=4`.
 //!
 //! The vector is cut into a part for each **lane** of the algorithm: two rings in opposite directions, two trees, or
@@ -17,12 +17,13 @@
 
 use std::collections::VecDeque;
 
-use super::hierarchical::HIERARCHICAL;
-use super::schedule::{Action, Ring, Step, core, doubling, folded, halving, unfold};
-use super::{Collective, Entry, ITERATIONS, Kernel, KernelContext, Shape, Steps, TASKS, any_number};
+use super::{Entry, ITERATIONS, Kernel, KernelContext, Steps, TASKS, any_number};
 use crate::catalog::{Component, Parameter, SpecError};
+use crate::collective::{Action, Row, Schedule, Shape as Members, Step, size_of};
 use crate::synthetic::expr::Call;
+use crate::trace::collectives::{Algorithm, Choice, Collective, RequestPool, expand};
 use crate::trace::kind::CollectiveKind;
+use crate::units::TaskId;
 
 const BYTES: Parameter =
     Parameter { name: "bytes", about: "size of the whole vector [bytes]", range: "0..=2^36", default: "65536" };
@@ -51,122 +52,103 @@ const TORUS: Parameter = Parameter {
     default: "the network's if it has as many nodes, else as square as the group permits, in two dimensions",
 };
 
-/// The algorithms of a kind, with what they are.
-type Words = &'static [(&'static str, Name)];
-
-const ALL: Words = &[
-    ("ring", Name::Ring),
-    ("bidirectional-ring", Name::Rings),
-    ("tree", Name::Tree),
-    ("double-tree", Name::Trees),
-    ("doubling", Name::Doubling),
-    ("halving", Name::Halving),
-    ("direct", Name::Direct),
-    ("torus", Name::Torus),
-];
-const GATHERING: Words = &[
-    ("ring", Name::Ring),
-    ("bidirectional-ring", Name::Rings),
-    ("doubling", Name::Doubling),
-    ("direct", Name::Direct),
-    ("torus", Name::Torus),
-];
-const SCATTERING: Words = &[
-    ("ring", Name::Ring),
-    ("bidirectional-ring", Name::Rings),
-    ("halving", Name::Halving),
-    ("direct", Name::Direct),
-    ("torus", Name::Torus),
-];
-
-/// A named algorithm.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Name {
-    Ring,
-    /// Two rings in opposite directions.
-    Rings,
-    Tree,
-    /// Two trees: no task has children in both.
-    Trees,
-    Doubling,
-    Halving,
-    Direct,
-    Torus,
-}
-
-/// What the tasks of a group do.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum What {
-    AllReduce,
-    AllGather,
-    ReduceScatter,
+/// How the members of a group do it.
+#[derive(Clone, Copy, Debug)]
+enum How {
+    /// By steps, chunk by chunk.
+    Steps(&'static dyn Schedule),
+    /// By the messages of an algorithm of MPI.
+    Messages(Algorithm),
 }
 
 /// A collective among the tasks of each group, whose **members** are numbered from 0.
 #[derive(Debug)]
 pub(super) struct Plan {
-    what: What,
-    name: Name,
-    /// The word for the algorithm.
+    how: How,
+    /// The name of the algorithm.
     pub(super) word: &'static str,
-    /// Number of members.
-    pub(super) group: u32,
+    /// The members.
+    shape: Members,
     stride: u32,
     chunks: u32,
     /// True if chunks of several lanes leave a task in turn.
     is_paced: bool,
-    /// Sizes of the grid of the members; empty unless the algorithm needs one.
-    grid: Vec<u32>,
 }
 
 impl Plan {
-    /// Reads the parameters; `grid` reads the grid of a number of tasks.
+    /// Reads the parameters for a kind of collectives; `grid` reads the grid of a number of tasks. `choice` names the
+    /// algorithm where the call does not.
     pub(super) fn read(
         call: &Call,
+        kind: CollectiveKind,
         tasks: u32,
+        choice: Option<&Choice>,
         grid: impl Fn(u32) -> Result<Vec<u32>, SpecError>,
     ) -> Result<Self, SpecError> {
-        let (what, words) = match call.name() {
-            "all-gather" => (What::AllGather, GATHERING),
-            "reduce-scatter" => (What::ReduceScatter, SCATTERING),
-            _ => (What::AllReduce, ALL),
+        let rows: Vec<&'static Row> = Row::of(kind).collect();
+        let names = |(at, row): (usize, &&'static Row)| {
+            std::iter::once(row.name())
+                .chain(row.aliases.iter().copied())
+                .map(move |name| (name, at))
+                .collect::<Vec<_>>()
         };
-        let mut indices: Vec<(&str, usize)> = words.iter().zip(0..).map(|(&(word, _), index)| (word, index)).collect();
-        // Named in errors; a call that asks for it is one of another kernel.
-        indices.push((HIERARCHICAL, 0));
-        let is_given = call.given("algorithm").is_some();
-        let (word, name) = words[if is_given { call.choice("algorithm", &indices)? } else { 0 }];
-        let stride = call.integer("stride", 1..=tasks.into())? as u32;
-        let is_all = call.given("group").is_none_or(|given| given.word() == Some("all"));
-        let group = if is_all { tasks / stride } else { call.integer("group", 1..=tasks.into())? as u32 };
+        let names: Vec<(&str, usize)> = rows.iter().enumerate().flat_map(names).collect();
+        let default = || rows.iter().position(|row| row.name() == usual(kind)).unwrap_or(0);
+        let chosen = choice.and_then(|choice| choice.row(kind.name()));
+        let row = match (call.given("algorithm"), chosen) {
+            (Some(_), _) => rows[call.choice("algorithm", &names)?],
+            (None, Some(row)) => row,
+            (None, None) => rows[default()],
+        };
+        let word = row.name();
+        let parameter = |name: &'static str, most: u32| {
+            if call.declares(name) { call.integer(name, 1..=most.into()).map(|value| value as u32) } else { Ok(1) }
+        };
+        let stride = parameter("stride", tasks)?;
+        let group = if call.declares("group") { call.given("group") } else { None };
+        let is_all = group.is_none_or(|given| given.word() == Some("all"));
+        let group = if is_all { tasks / stride } else { parameter("group", tasks)? };
         if u64::from(group) * u64::from(stride) == 0
             || !u64::from(tasks).is_multiple_of(u64::from(group) * u64::from(stride))
         {
             let problem = format!("{tasks} tasks are no whole number of groups of {group} at distances of {stride}");
             return Err(call.refuse_all(&problem, "use a group and a stride whose product divides the number of tasks"));
         }
-        let is_cube = matches!((what, name), (What::AllGather, Name::Doubling) | (What::ReduceScatter, Name::Halving));
-        if is_cube && !group.is_power_of_two() {
-            let problem = format!("`{}` by {word} needs groups of a power of two of tasks, not {group}", call.name());
-            return Err(call.refuse_all(&problem, "use algorithm=ring, or another group"));
-        }
-        let grid = match name {
-            Name::Torus => grid(group)?,
-            _ if call.given("grid").is_some() => {
+        let how = match (row.steps_of(kind), row.algorithm(kind.name())) {
+            (Some(steps), _) => How::Steps(steps),
+            (None, Some(algorithm)) => How::Messages(algorithm),
+            (None, None) => {
+                let problem = format!("`{}` by {word} needs the nodes of a network", call.name());
+                return Err(call.refuse_all(
+                    &problem,
+                    "use it on a network whose nodes have several GPUs, such as cluster:nodes=4,gpus=8",
+                ));
+            }
+        };
+        let grid = match row.needs_grid {
+            true => grid(group)?,
+            false if call.declares("grid") && call.given("grid").is_some() => {
                 return Err(call.refuse_all(&format!("grid has no meaning with algorithm={word}"), "leave it out"));
             }
-            _ => Vec::new(),
+            false => Vec::new(),
         };
-        Ok(Self {
-            what,
-            name,
-            word,
-            group,
-            stride,
-            chunks: call.integer("chunks", 1..=65_536)? as u32,
-            is_paced: false,
-            grid,
-        })
+        let shape = Members { kind, size: group, grid };
+        if let (How::Steps(_), Some(needs)) = (how, (row.refuses)(&shape)) {
+            let problem = format!("`{}` by {word} needs groups of {needs}, not {group}", call.name());
+            return Err(call.refuse_all(&problem, "use algorithm=ring, or another group"));
+        }
+        let chunks = parameter("chunks", 65_536)?;
+        if chunks > 1 && matches!(how, How::Messages(_)) {
+            let with_steps = rows.iter().filter(|row| row.steps_of(kind).is_some()).map(|row| row.name());
+            let with_steps: Vec<&str> = with_steps.collect();
+            let problem = format!("`{}` by {word} is not cut into chunks", call.name());
+            let remedy = match with_steps.is_empty() {
+                true => "leave chunks out".to_owned(),
+                false => format!("leave chunks out, or use one of {}", with_steps.join(", ")),
+            };
+            return Err(call.refuse_all(&problem, remedy));
+        }
+        Ok(Self { how, word, shape, stride, chunks, is_paced: false })
     }
 
     /// The same on a network.
@@ -176,16 +158,12 @@ impl Plan {
 
     /// Number of lanes.
     fn lanes(&self) -> u32 {
-        match self.name {
-            Name::Rings | Name::Trees => 2,
-            Name::Torus => 2 * self.grid.len() as u32,
-            Name::Ring | Name::Tree | Name::Doubling | Name::Halving | Name::Direct => 1,
-        }
+        if let How::Steps(steps) = self.how { steps.lanes(&self.shape) } else { 1 }
     }
 
     /// Upper bound on the number of rounds of a lane.
-    const fn rounds(&self) -> u64 {
-        2 * self.group as u64 + 64
+    fn rounds(&self) -> u64 {
+        if let How::Steps(steps) = self.how { steps.rounds(&self.shape) } else { 1 }
     }
 
     /// Number of labels of a pair of tasks in one iteration.
@@ -193,42 +171,27 @@ impl Plan {
         self.rounds() * u64::from(self.lanes()) * u64::from(self.chunks)
     }
 
-    /// Number of messages of all tasks in one iteration.
+    /// Number of messages of all tasks in one iteration, at most.
     pub(super) fn messages(&self, tasks: u32) -> u64 {
-        let members = u64::from(self.group);
-        let shape = self.members();
-        let (core, folded) = (u64::from(core(&shape)), u64::from(self.group - core(&shape)));
-        let turns = if self.what == What::AllReduce { 2 } else { 1 };
-        let of_lane = match self.name {
-            Name::Ring | Name::Rings | Name::Direct => turns * members * (members - 1),
-            Name::Torus => turns * members * self.grid.iter().map(|&size| u64::from(size) - 1).sum::<u64>(),
-            Name::Tree | Name::Trees => 2 * (members - 1),
-            Name::Doubling => core * u64::from(core.ilog2()) + 2 * folded,
-            Name::Halving => turns * core * u64::from(core.ilog2()) + 2 * folded,
+        let (members, groups) = (u64::from(self.shape.size), u64::from(tasks / self.shape.size));
+        let of_group = match self.how {
+            How::Steps(steps) => steps.messages(&self.shape),
+            How::Messages(
+                Algorithm::PairwiseExchange | Algorithm::Scattered | Algorithm::Ring | Algorithm::ScatterRing,
+            ) => (members - 1) * (members + 1),
+            How::Messages(_) => (members - 1) * 2 * u64::from(self.shape.size.ilog2() + 2),
         };
-        let groups = u64::from(tasks / self.group);
-        of_lane.saturating_mul(u64::from(self.lanes())).saturating_mul(u64::from(self.chunks)).saturating_mul(groups)
-    }
-
-    /// The members as a shape of their own.
-    const fn members(&self) -> Shape {
-        Shape::new(self.group, Vec::new())
+        of_group.saturating_mul(u64::from(self.chunks)).saturating_mul(groups)
     }
 
     /// Number of pieces into which the part of a lane is cut.
-    pub(super) fn pieces(&self) -> u32 {
-        match self.name {
-            Name::Ring | Name::Rings | Name::Direct | Name::Torus => self.group,
-            Name::Tree | Name::Trees => 1,
-            Name::Doubling if self.what == What::AllReduce => 1,
-            Name::Doubling => self.group,
-            Name::Halving => core(&self.members()),
-        }
+    fn pieces(&self) -> u32 {
+        if let How::Steps(steps) = self.how { steps.pieces(&self.shape) } else { 1 }
     }
 
     /// The tasks of the group of a task, and its number among them.
     pub(super) fn group_of(&self, task: u32) -> (impl Fn(u32) -> u32 + use<>, u32) {
-        let block = self.group * self.stride;
+        let block = self.shape.size * self.stride;
         let (first, stride) = (task / block * block + task % self.stride, self.stride);
         (move |member| first + member * stride, task % block / self.stride)
     }
@@ -237,124 +200,26 @@ impl Plan {
     pub(super) fn groups(&self, tasks: u32) -> impl Iterator<Item = (Option<String>, Vec<u32>)> {
         let of_first = move |first: u32| {
             let (task_of, _) = self.group_of(first);
-            let ranks: Vec<u32> = (0..self.group).map(task_of).collect();
+            let ranks: Vec<u32> = (0..self.shape.size).map(task_of).collect();
             let last = ranks.last().copied().unwrap_or(first);
             let name =
                 if self.stride > 1 { format!("{first}-{last}/{}", self.stride) } else { format!("{first}-{last}") };
-            (Some(name).filter(|_| self.group < tasks), ranks)
+            (Some(name).filter(|_| self.shape.size < tasks), ranks)
         };
         (0..tasks).filter(|&task| self.group_of(task).1 == 0).map(of_first)
-    }
-
-    /// Writes a member's steps in a lane. Of a round, a member sends before it receives.
-    pub(super) fn steps(&self, lane: u32, member: u32, out: &mut dyn FnMut(Step)) {
-        let reduces = self.what != What::AllGather;
-        let gathers = self.what != What::ReduceScatter;
-        match self.name {
-            Name::Ring | Name::Rings | Name::Torus => {
-                let rings = self.rings(lane, member);
-                let mut round = 0;
-                if reduces {
-                    round = rings.iter().fold(round, |round, ring| ring.reduce_scatter(round, out));
-                }
-                if gathers {
-                    rings.iter().rev().fold(round, |round, ring| ring.all_gather(round, out));
-                }
-            }
-            Name::Tree | Name::Trees => self.tree(lane, member, out),
-            Name::Direct => {
-                let others = || (1..self.group).map(move |k| (member + k) % self.group);
-                if reduces {
-                    others().for_each(|peer| out(Step { action: Action::Send, peer, pieces: (peer, 1), round: 0 }));
-                    let own = (member, 1);
-                    others().for_each(|peer| out(Step { action: Action::Combine, peer, pieces: own, round: 0 }));
-                }
-                if gathers {
-                    let own = (member, 1);
-                    others().for_each(|peer| out(Step { action: Action::Send, peer, pieces: own, round: 1 }));
-                    others().for_each(|peer| out(Step { action: Action::Keep, peer, pieces: (peer, 1), round: 1 }));
-                }
-            }
-            Name::Doubling if self.what == What::AllGather => {
-                doubling(self.group, member, 0, |number| number, out);
-            }
-            Name::Halving if self.what == What::ReduceScatter => {
-                halving(self.group, member, 0, |number| number, out);
-            }
-            Name::Doubling => {
-                let shape = self.members();
-                let rounds = core(&shape).ilog2();
-                folded(&shape, member, 1, rounds + 1, out, |number, out| {
-                    for round in 1..=rounds {
-                        let peer = unfold(&shape, number ^ (1 << (round - 1)));
-                        out(Step { action: Action::Send, peer, pieces: (0, 1), round });
-                        out(Step { action: Action::Combine, peer, pieces: (0, 1), round });
-                    }
-                });
-            }
-            Name::Halving => {
-                let shape = self.members();
-                let size = core(&shape);
-                folded(&shape, member, size, 2 * size.ilog2() + 1, out, |number, out| {
-                    let round = halving(size, number, 1, |number| unfold(&shape, number), out);
-                    doubling(size, number, round, |number| unfold(&shape, number), out);
-                });
-            }
-        }
-    }
-
-    /// The rings of a member in a lane: of two lanes the second goes the other way round; of those of a torus each
-    /// begins with another dimension, and the second half goes the other way round.
-    fn rings(&self, lane: u32, member: u32) -> Vec<Ring> {
-        let whole = [self.group];
-        let grid = if self.name == Name::Torus { &*self.grid } else { &whole };
-        let dimensions = grid.len();
-        let is_reversed = lane as usize >= dimensions;
-        let (mut first, mut part) = (0, self.group);
-        let ring = |at: usize| {
-            let dimension = (at + lane as usize) % dimensions;
-            let (size, stride) = (grid[dimension], grid[..dimension].iter().product::<u32>());
-            let place = member / stride % size;
-            let at = |to: u32| member - place * stride + to % size * stride;
-            let (after, before) = (at(place + 1), at(place + size - 1));
-            part /= size;
-            let (place, before, after) =
-                if is_reversed { (size - 1 - place, after, before) } else { (place, before, after) };
-            let ring = Ring { size, place, before, after, first, part };
-            first += place * part;
-            ring
-        };
-        (0..dimensions).map(ring).collect()
-    }
-
-    /// Up a binary tree and down again. Member m of the first tree has children 2m+1 and 2m+2; the second is its mirror
-    /// image, in which those with children have none in the first.
-    fn tree(&self, lane: u32, member: u32, out: &mut dyn FnMut(Step)) {
-        let mirrored = |member: u32| if lane == 0 { member } else { self.group - 1 - member };
-        let (own, pieces) = (mirrored(member), (0, 1));
-        let depth_of = |member: u32| (member + 1).ilog2();
-        let (depth, deepest) = (depth_of(own), depth_of(self.group - 1));
-        let children = || [2 * own + 1, 2 * own + 2].into_iter().filter(|&child| child < self.group).map(mirrored);
-        let parent = (own > 0).then(|| mirrored((own.max(1) - 1) / 2));
-        for peer in children() {
-            out(Step { action: Action::Combine, peer, pieces, round: deepest - depth - 1 });
-        }
-        if let Some(peer) = parent {
-            out(Step { action: Action::Send, peer, pieces, round: deepest - depth });
-            out(Step { action: Action::Keep, peer, pieces, round: deepest + depth - 1 });
-        }
-        for peer in children() {
-            out(Step { action: Action::Send, peer, pieces, round: deepest + depth });
-        }
     }
 
     /// Writes the steps of a task: of one chunk in the order of rounds; several follow each other.
     pub(super) fn write(&self, task: u32, steps: &mut Steps) {
         let (task_of, member) = self.group_of(task);
+        let schedule = match self.how {
+            How::Steps(schedule) => schedule,
+            How::Messages(algorithm) => return self.write_messages(algorithm, member, task_of, steps),
+        };
         let scripts: Vec<Vec<Step>> = (0..self.lanes())
             .map(|lane| {
                 let mut script = Vec::new();
-                self.steps(lane, member, &mut |step| script.push(step));
+                schedule.steps(&self.shape, lane, member, &mut |step| script.push(step));
                 // Of a round, a member sends before it receives.
                 script.sort_by_key(|step| (step.round, step.action != Action::Send));
                 script
@@ -366,16 +231,22 @@ impl Plan {
         }
     }
 
+    /// Writes the messages of an algorithm of MPI, which have one tag: those of a pair are received in their order.
+    fn write_messages(&self, algorithm: Algorithm, member: u32, task_of: impl Fn(u32) -> u32, steps: &mut Steps) {
+        let operation = operation(self.shape.kind, self.shape.size, steps.bytes);
+        let communicator: Vec<TaskId> = (0..self.shape.size).map(|member| TaskId(task_of(member))).collect();
+        let (tag, mut requests) = (steps.tag(0), RequestPool::new());
+        let done = expand(&operation, algorithm, &communicator, member as usize, tag, &mut requests, steps.events);
+        // The row serves the kind, and every member is one of the communicator.
+        debug_assert!(done.is_ok(), "{done:?}");
+    }
+
     /// Size \[bytes\] and label of the message of a step of a chunk in a lane.
     fn message(&self, (lane, chunk, step): (u32, u32, &Step), bytes: u64) -> (u64, u64) {
-        let parts = u128::from(self.lanes()) * u128::from(self.chunks);
-        // Offsets in the vector: of the part of this chunk, and of a piece in it.
+        let parts = u64::from(self.lanes()) * u64::from(self.chunks);
         let part = u64::from(lane) * u64::from(self.chunks) + u64::from(chunk);
-        let begin = |part: u64| (u128::from(bytes) * u128::from(part) / parts) as u64;
-        let (length, pieces) = (begin(part + 1) - begin(part), u64::from(self.pieces()));
-        let start = |piece: u32| u64::from(piece) * (length / pieces) + u64::from(piece).min(length % pieces);
-        let (first, count) = step.pieces;
-        (start(first + count) - start(first), part * self.rounds() + u64::from(step.round))
+        let size = size_of(bytes, (part, parts), self.pieces(), step.pieces);
+        (size, part * self.rounds() + u64::from(step.round))
     }
 
     /// Writes the steps of one chunk, round after round: what a task sends, without waiting, and what it receives; in the
@@ -494,16 +365,46 @@ fn sources(script: &[Step], pieces: u32) -> Vec<Vec<u32>> {
     (0..).zip(script).map(of_step).collect()
 }
 
+/// The operation of MPI of a kind: of a whole vector of so many bytes, or of blocks of so many.
+fn operation(kind: CollectiveKind, size: u32, bytes: u64) -> Collective {
+    let blocks = || (0..size).map(|piece| size_of(bytes, (0, 1), size, (piece, 1))).collect();
+    let root = 0;
+    match kind {
+        CollectiveKind::AllReduce => Collective::Allreduce { bytes },
+        CollectiveKind::Reduce => Collective::Reduce { root, bytes },
+        CollectiveKind::AllGather => Collective::Allgatherv { blocks: blocks() },
+        CollectiveKind::ReduceScatter => Collective::ReduceScatter { blocks: blocks() },
+        CollectiveKind::Broadcast => Collective::Broadcast { root, bytes },
+        CollectiveKind::Gather => Collective::Gather { root, bytes },
+        CollectiveKind::Scatter => Collective::Scatter { root, bytes },
+        CollectiveKind::AllToAll => Collective::Alltoall { bytes },
+        CollectiveKind::Barrier => Collective::Barrier,
+    }
+}
+
+/// The name of the algorithm of a kind where none is given.
+const fn usual(kind: CollectiveKind) -> &'static str {
+    match kind {
+        CollectiveKind::AllReduce | CollectiveKind::AllGather | CollectiveKind::ReduceScatter => "ring",
+        CollectiveKind::Reduce | CollectiveKind::Broadcast | CollectiveKind::Gather | CollectiveKind::Scatter => {
+            "binomial-tree"
+        }
+        CollectiveKind::AllToAll => "direct",
+        CollectiveKind::Barrier => "dissemination",
+    }
+}
+
+/// The default of kinds that have an algorithm of two levels.
+const BY_NETWORK: &str =
+    "hierarchical on a network whose nodes have several GPUs, unless group, stride, chunks or grid is given; else ring";
+
 /// The algorithm of a kind of collectives.
-const fn algorithm(range: &'static str) -> Parameter {
+const fn algorithm(range: &'static str, default: &'static str) -> Parameter {
     Parameter {
         name: "algorithm",
-        about: "ring; bidirectional-ring, half of the vector each way round; tree, up a binary tree and down; double-tree, half of it \
-                on a second tree whose inner tasks are leaves of the first; doubling, recursive doubling; halving, recursive halving, then \
-                doubling; direct, each to each; torus, on the rings of a grid, a part of the vector in every order of dimensions and both \
-                directions at once; hierarchical, within the nodes of the network, which have several GPUs, and between them",
+        about: "algorithm, of those that {collectives} names too (`fsin list collectives`)",
         range,
-        default: "hierarchical on such a network unless group, stride, chunks or grid is given, else ring",
+        default,
     }
 }
 
@@ -516,10 +417,14 @@ const fn kernel(kind: CollectiveKind) -> Kernel {
         labels: |shape| shape.plan.as_ref().map_or(1, Plan::labels),
         task: |shape, task, steps| {
             if let Some(plan) = &shape.plan {
+                // The steps of an all-to-all cut a vector of the blocks for all.
+                if plan.shape.kind == CollectiveKind::AllToAll && matches!(plan.how, How::Steps(_)) {
+                    steps.bytes = steps.bytes.saturating_mul(plan.shape.size.into());
+                }
                 plan.write(task, steps);
             }
         },
-        collective: Collective::of_vectors(kind, ""),
+        collective: super::Collective::of_vectors(kind, ""),
     }
 }
 
@@ -534,7 +439,10 @@ pub(super) static ALL_REDUCE: Entry = Entry {
             TASKS,
             BYTES,
             ITERATIONS,
-            algorithm("ring, bidirectional-ring, tree, double-tree, doubling, halving, direct, torus, hierarchical"),
+            algorithm(
+                "ring, bidirectional-ring, tree, double-tree, doubling, halving, rabenseifner, direct, torus, hierarchical",
+                BY_NETWORK,
+            ),
             GROUP,
             STRIDE,
             CHUNKS,
@@ -554,7 +462,7 @@ pub(super) static ALL_GATHER: Entry = Entry {
             TASKS,
             BYTES,
             ITERATIONS,
-            algorithm("ring, bidirectional-ring, doubling, direct, torus, hierarchical"),
+            algorithm("ring, bidirectional-ring, doubling, direct, torus, hierarchical, bruck", BY_NETWORK),
             GROUP,
             STRIDE,
             CHUNKS,
@@ -574,7 +482,7 @@ pub(super) static REDUCE_SCATTER: Entry = Entry {
             TASKS,
             BYTES,
             ITERATIONS,
-            algorithm("ring, bidirectional-ring, halving, direct, torus, hierarchical"),
+            algorithm("ring, bidirectional-ring, halving, direct, torus, hierarchical, pairwise-exchange", BY_NETWORK),
             GROUP,
             STRIDE,
             CHUNKS,
@@ -585,6 +493,81 @@ pub(super) static REDUCE_SCATTER: Entry = Entry {
     aliases: &["reducescatter", "ReduceScatter", "reduce_scatter"],
     build: kernel(CollectiveKind::ReduceScatter),
 };
+
+/// A kind without groups or chunks.
+const fn plain(
+    kind: CollectiveKind,
+    name: &'static str,
+    about: &'static str,
+    parameters: &'static [Parameter],
+    aliases: &'static [&'static str],
+) -> Entry {
+    let of_blocks = matches!(kind, CollectiveKind::Gather | CollectiveKind::Scatter | CollectiveKind::AllToAll);
+    let collective = Some(super::Collective { kind, algorithm: "", of_blocks });
+    Entry {
+        component: Component { name, about, parameters, source: SOURCE },
+        aliases,
+        build: Kernel { collective, ..kernel(kind) },
+    }
+}
+
+const BLOCK: Parameter = Parameter { about: "size of the block of each task [bytes]", ..super::BYTES };
+
+pub(super) static REDUCE: Entry = plain(
+    CollectiveKind::Reduce,
+    "reduce",
+    "task 0 gets the sum of all vectors, by a named algorithm",
+    &[TASKS, BYTES, ITERATIONS, algorithm("binomial-tree, linear, rabenseifner", "binomial-tree")],
+    &["Reduce"],
+);
+
+pub(super) static SCATTER: Entry = plain(
+    CollectiveKind::Scatter,
+    "scatter",
+    "every task gets its block of those of task 0, by a named algorithm",
+    &[TASKS, BLOCK, ITERATIONS, algorithm("binomial-tree, linear", "binomial-tree")],
+    &["Scatter"],
+);
+
+pub(super) static BARRIER: Entry = plain(
+    CollectiveKind::Barrier,
+    "barrier",
+    "no task goes on before every task has come, by a named algorithm",
+    &[TASKS, ITERATIONS, algorithm("dissemination, linear, direct", "dissemination")],
+    &["Barrier"],
+);
+
+/// The parameter of kernels that have an algorithm of their own unless one is named.
+pub(super) const NAMED: Parameter = Parameter {
+    name: "algorithm",
+    about: "algorithm, of those that {collectives} names too (`fsin list collectives`)",
+    range: "one of the kind",
+    default: "the kernel's own",
+};
+
+pub(super) static BROADCAST: Entry = plain(
+    CollectiveKind::Broadcast,
+    "broadcast",
+    "every task gets the vector of task 0, by a named algorithm",
+    &[TASKS, BYTES, ITERATIONS, NAMED],
+    &[],
+);
+
+pub(super) static GATHER: Entry = plain(
+    CollectiveKind::Gather,
+    "gather",
+    "task 0 gets the blocks of all tasks, by a named algorithm",
+    &[TASKS, BLOCK, ITERATIONS, NAMED],
+    &[],
+);
+
+pub(super) static ALL_TO_ALL: Entry = plain(
+    CollectiveKind::AllToAll,
+    "all-to-all",
+    "every task has a block for every other, by a named algorithm",
+    &[TASKS, BLOCK, ITERATIONS, NAMED],
+    &[],
+);
 
 #[cfg(test)]
 #[path = "named_tests.rs"]

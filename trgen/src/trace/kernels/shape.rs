@@ -6,6 +6,7 @@ use super::random::Draws;
 use super::{KernelContext, MOST_TASKS};
 use crate::Geometry;
 use crate::catalog::SpecError;
+use crate::collective::squarest;
 use crate::synthetic::expr::{Call, Expr};
 
 /// The tasks of a kernel.
@@ -156,23 +157,6 @@ fn sizes(call: &Call, argument: &Expr, dimensions: &[usize]) -> Result<Vec<u32>,
         let problem = format!("`{argument}` is not a grid of {count} dimensions");
         call.refuse(argument, &problem, format!("{count} sizes of 1 to {MOST_TASKS} with x between them, such as 8x8"))
     })
-}
-
-/// Sizes in descending order with this product and the smallest largest size; among those, the smallest second one.
-fn squarest(tasks: u32, dimensions: usize) -> Vec<u32> {
-    if dimensions == 1 {
-        return vec![tasks];
-    }
-    let divisors = (1..=tasks.isqrt()).filter(|d| tasks.is_multiple_of(*d)).flat_map(|d| [d, tasks / d]);
-    divisors
-        .map(|first| {
-            let mut grid = vec![first];
-            grid.extend(squarest(tasks / first, dimensions - 1));
-            grid.sort_unstable_by(|a, b| b.cmp(a));
-            grid
-        })
-        .min()
-        .unwrap_or_else(|| vec![tasks; 1])
 }
 
 #[cfg(test)]

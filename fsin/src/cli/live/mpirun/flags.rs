@@ -15,6 +15,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use fsin::experiment::{Experiment, live_keys};
 use serde_json::{Map, Value, json};
 use trgen::NodeId;
+use trgen::collective::{Row, given};
 use trgen::trace::collectives::Choice;
 use trgen::trace::placement;
 use trgen::trace::slow::Slow;
@@ -318,14 +319,25 @@ pub(super) fn mode(matches: &ArgMatches) -> Result<(Mode, u32), Complaint> {
     Ok((mode, pace))
 }
 
-/// The algorithms of collectives that the command line names, after a check.
-pub(super) fn collectives(matches: &ArgMatches) -> Result<&str, Complaint> {
+/// The algorithms of collectives that the command line names, after a check, and those of them that the library of ranks does
+/// not have.
+pub(super) fn collectives(matches: &ArgMatches, ranks: usize) -> Result<(&str, Vec<&'static Row>), Complaint> {
     let word = matches.get_one::<String>("collectives").map_or("mpich", String::as_str);
-    match word.parse::<Choice>() {
-        Ok(_) => Ok(word),
-        Err(error) => {
-            let remedy = "write --collectives basic, or --collectives allreduce=ring (fsin list collectives)";
-            Err(Complaint::new(Exit::Usage, format!("--collectives {word}: {error}"), remedy))
+    let checked = word.parse::<Choice>().and_then(|choice| choice.check_programs().map(|()| choice));
+    let choice = checked.map_err(|error| {
+        let remedy = "write --collectives basic, or --collectives all-reduce=ring (fsin list collectives)";
+        Complaint::new(Exit::Usage, format!("--collectives {word}: {error}"), remedy)
+    })?;
+    let private = given::private(choice.rows());
+    match private.first().filter(|_| ranks > given::MOST_RANKS as usize) {
+        None => Ok((word, private)),
+        Some(row) => {
+            let what = format!(
+                "--collectives {word}: the library of ranks gets `{}` as a list of steps, for {} ranks at most",
+                row.name(),
+                given::MOST_RANKS
+            );
+            Err(Complaint::new(Exit::Usage, what, "use fewer ranks, or an algorithm of fsin"))
         }
     }
 }

@@ -14,6 +14,7 @@ use fsin::run::{Outcome, to_end};
 use fsin::words::counted;
 use serde_json::json;
 use trgen::clock::Clock;
+use trgen::collective::Row;
 use trgen::trace::flow::Flow;
 use trgen::{Cycle, NodeId};
 
@@ -43,6 +44,8 @@ pub(super) struct Order {
     compute: Vec<String>,
     /// The algorithms of collectives, in the form that the environment of the ranks has.
     collectives: String,
+    /// Algorithms among them that the library of ranks does not have.
+    private: Vec<&'static Row>,
     /// \[bytes\] Longest message that is sent without waiting for its receive.
     rendezvous: u64,
     /// \[ps\] Virtual time that a reading of a clock takes.
@@ -74,7 +77,8 @@ impl Order {
         let ranks = parts.iter().map(|part| part.ranks).sum();
         let mode = flags::mode(matches)?;
         let compute = flags::by_rank(matches, &flags::compute(matches, mode.0)?, ranks, mode.0)?;
-        let collectives = flags::collectives(matches)?.to_owned();
+        let (collectives, private) = flags::collectives(matches, ranks)?;
+        let collectives = collectives.to_owned();
         let (rendezvous, clock_read) = (flags::rendezvous(matches)?, flags::clock_read(matches)?);
         let launcher = Launcher::of(matches)?;
         let library = library::LIBRARY.find()?;
@@ -94,6 +98,7 @@ impl Order {
             parts,
             compute,
             collectives,
+            private,
             rendezvous,
             clock_read,
             library,
@@ -160,6 +165,7 @@ pub(super) fn run(
         parts,
         compute,
         collectives,
+        private,
         rendezvous,
         clock_read,
         library,
@@ -201,6 +207,7 @@ pub(super) fn run(
         address: if launcher.is_some() { Launcher::address(&bound) } else { socket.to_string() },
         compute: &compute,
         collectives: &collectives,
+        private: &private,
         buffered: matches.get_one::<u64>("buffered").copied().unwrap_or(0),
         rendezvous,
         clock_read,

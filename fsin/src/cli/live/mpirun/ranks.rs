@@ -1,6 +1,5 @@
 //! The processes of the ranks.
 
-use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, ErrorKind, IsTerminal, Read, Write};
 use std::ops::Range;
@@ -8,7 +7,9 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::{env, fs};
 
+use trgen::collective::{Row, given};
 use tui::feed::Feed;
 
 use super::foreign::Part;
@@ -34,6 +35,8 @@ pub(super) struct Launch<'a> {
     pub(super) compute: &'a [String],
     /// The algorithms of collectives.
     pub(super) collectives: &'a str,
+    /// Algorithms among them that the library of ranks does not have.
+    pub(super) private: &'a [&'static Row],
     /// \[bytes\] Longest message whose send ends at once.
     pub(super) buffered: u64,
     /// \[bytes\] Longest message that is sent without waiting for its receive.
@@ -206,6 +209,13 @@ impl Ranks {
             ("ASAN_OPTIONS", sanitizer),
             (FOLDER, launch.folder.as_os_str().to_owned()),
         ];
+        if !launch.private.is_empty() {
+            let path = launch.folder.join(given::FILE);
+            fs::write(&path, given::write(launch.private, launch.ranks as u32)).map_err(|error| {
+                let what = format!("{}: {error}", path.display());
+                Complaint::new(Exit::Failed, what, "make room there, or set TMPDIR")
+            })?;
+        }
         if let Some(launcher) = launch.launcher {
             launcher.write_settings(launch.folder, &settings, launch.compute)?;
             ranks.processes.asks_first();

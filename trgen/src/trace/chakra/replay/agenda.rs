@@ -8,8 +8,8 @@ use std::collections::BinaryHeap;
 pub(super) enum Purpose {
     /// Node `node` of rank `from` sends it to `to`.
     Send { from: u32, node: u32, to: u32 },
-    /// Part of a phase of collective number `number` of a group.
-    Piece { from: u32, to: u32, group: u32, number: u32, phase: u8 },
+    /// Part of collective number `number` of a group, counted with others of this phase or sender.
+    Piece { from: u32, to: u32, group: u32, number: u32, counted: u32 },
 }
 
 /// What happens.

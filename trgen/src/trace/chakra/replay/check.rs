@@ -51,6 +51,9 @@ pub enum ReplayError {
         /// Its number of collectives.
         count_b: usize,
     },
+    /// A group for which an algorithm is not defined.
+    #[error("{0}")]
+    Algorithm(String),
     /// Slow ranks that do not exist, or compute nothing.
     #[error(transparent)]
     Slow(SpecError),

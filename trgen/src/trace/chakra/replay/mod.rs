@@ -34,10 +34,12 @@ mod check;
 mod pieces;
 mod source;
 
-use super::collective::{Layout, PHASES, Part};
+use super::collective::{Layout, Part};
 use super::dag::{Dag, DagError, named};
 use super::{CollectiveKind, Dependencies, Trace, Work};
+use crate::hashing::Table;
 use crate::source::{SourceError, Wait, WaitCause};
+use crate::trace::collectives::Choice;
 use crate::trace::flow::Flow;
 use crate::trace::replay::{ReplayReport, SHOWN, TaskReport};
 use crate::trace::slow::Slow;
@@ -75,6 +77,8 @@ pub struct Params {
     /// Number of consecutive nodes of the network that form a machine, within which collectives have a level of their own;
     /// 1 for algorithms of one level.
     pub gpus: u32,
+    /// Algorithms of collectives by name, in the place of the usual ones.
+    pub collectives: Choice,
 }
 
 impl Default for Params {
@@ -90,6 +94,7 @@ impl Default for Params {
             scale: 1.0,
             slow: Slow::default(),
             gpus: 1,
+            collectives: Choice::default(),
         }
     }
 }
@@ -102,14 +107,14 @@ const CLOCK_END: u64 = Cycle::LAST.0;
 const COMBINED: u64 = 3;
 
 /// A collective at one rank.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Default, Debug)]
 struct Progress {
     /// Its node and its part, once begun.
     begun: Option<(u32, Part)>,
     /// Index of its record, and of the rank's share there, once begun.
     share: (usize, usize),
-    /// Messages that have arrived, by phase.
-    arrived: [u32; PHASES],
+    /// Messages that have arrived, by phase or sender.
+    arrived: Table<u32, u32>,
     /// Arrivals whose data are in place, and added where they are combined.
     combined: u32,
     /// Those of them that have been taken: the delay of groups is over.
@@ -213,6 +218,12 @@ impl Replay {
         }
         check(&trace)?;
         params.slow.check(count, |rank| trace.counts(rank as usize).computations > 0).map_err(ReplayError::Slow)?;
+        let layout = Layout::of_machine(&trace.groups, placement, params.gpus).by(params.collectives.clone());
+        let kinds = trace.ranks.iter().flatten().filter_map(|node| match node.work {
+            Work::Collective { kind, group, .. } => Some((kind, group)),
+            _ => None,
+        });
+        layout.check(kinds).map_err(ReplayError::Algorithm)?;
         let dags = trace
             .ranks
             .iter()
@@ -226,7 +237,7 @@ impl Replay {
         });
         let mut replay = Self {
             ranks: ranks.collect(),
-            layout: Layout::of_machine(&trace.groups, placement, params.gpus),
+            layout,
             params: Params { engines: params.engines.max(1), communications: params.communications.max(1), ..params },
             agenda: Agenda::default(),
             leaving: BinaryHeap::new(),
@@ -354,9 +365,11 @@ impl Replay {
                 continue;
             }
             let nodes = &self.trace.ranks[number];
-            let running =
-                rank.progress.iter().filter_map(|(&key, progress)| Some((progress.begun?, key, progress.taken)));
-            if let Some(((node, part), (group, collective), taken)) = running.min_by_key(|&((node, _), ..)| node) {
+            let running = rank
+                .progress
+                .iter()
+                .filter_map(|(&key, progress)| Some((progress.begun.as_ref()?, key, progress.taken)));
+            if let Some(((node, part), (group, collective), taken)) = running.min_by_key(|&(begun, ..)| begun.0) {
                 let record = self.record_of.get(&(group, collective)).map(|&at| &self.records[at]);
                 let begun =
                     |other: &&u32| record.is_none_or(|record| record.parts.iter().all(|part| part.rank != **other));
@@ -371,7 +384,7 @@ impl Replay {
                 let is_held_up = !missing.is_empty() && !rank.communications.is_empty();
                 waits.push(Wait {
                     cause: if is_held_up { WaitCause::Order } else { WaitCause::Message },
-                    text: format!("rank {number}: node {} waits for {who}", named(&nodes[node as usize])),
+                    text: format!("rank {number}: node {} waits for {who}", named(&nodes[*node as usize])),
                 });
             } else if let Some((from, tag, node)) = rank
                 .posted
@@ -575,13 +588,13 @@ impl Replay {
                     None => *state.early.entry((from, tag)).or_default() += 1,
                 }
             }
-            Event::Arrived(Purpose::Piece { from, to, group, number, phase }) => {
+            Event::Arrived(Purpose::Piece { from, to, group, number, counted }) => {
                 let state = &mut self.ranks[from as usize];
                 if let Some(progress) = state.progress.get_mut(&(group, number)) {
                     progress.outstanding -= 1;
-                    let part = progress.begun.map(|(_, part)| part);
-                    match part {
-                        Some(part) if part.arrivals() == 0 => self.take_arrivals(from, group, number, now),
+                    let arrivals = progress.begun.as_ref().map(|(_, part)| part.arrivals());
+                    match arrivals {
+                        Some(0) => self.take_arrivals(from, group, number, now),
                         Some(_) => {}
                         None if progress.outstanding == 0 => {
                             state.progress.remove(&(group, number));
@@ -590,7 +603,7 @@ impl Replay {
                     }
                 }
                 let arrived = &mut self.ranks[to as usize].progress.entry((group, number)).or_default().arrived;
-                arrived[usize::from(phase)] += 1;
+                *arrived.entry(counted).or_default() += 1;
                 self.take_arrivals(to, group, number, now);
             }
             Event::Taken { rank, group, number } => {

@@ -7,15 +7,15 @@ impl Replay {
     /// Sends what a rank sends after the arrivals of a collective that it has taken.
     pub(super) fn send_pieces(&mut self, from: u32, group: u32, number: u32, now: u64) {
         let Some(progress) = self.ranks[from as usize].progress.get_mut(&(group, number)) else { return };
-        let Some((_, part)) = progress.begun else { return };
-        let taken = progress.taken;
+        let Some((_, part)) = &progress.begun else { return };
+        let (taken, layout) = (progress.taken, &self.layout);
         let mut sends = Vec::new();
-        part.sends(taken, |phase, place, bytes| sends.push((phase as u8, place, bytes)));
+        part.sends(taken, |phase, place, bytes| sends.push((layout.counted(part, group, from, phase), place, bytes)));
         progress.outstanding += sends.len() as u32;
-        for (phase, place, bytes) in sends {
+        for (counted, place, bytes) in sends {
             let to = self.layout.rank(group, place);
             self.ranks[from as usize].report.sent_collective += 1;
-            self.send(now, Purpose::Piece { from, to, group, number, phase }, bytes);
+            self.send(now, Purpose::Piece { from, to, group, number, counted }, bytes);
         }
     }
 
@@ -23,11 +23,12 @@ impl Replay {
     pub(super) fn take_arrivals(&mut self, rank: u32, group: u32, number: u32, now: u64) {
         loop {
             let Some(progress) = self.ranks[rank as usize].progress.get_mut(&(group, number)) else { return };
-            let Some((node, part)) = progress.begun else { return };
+            let Some((node, part)) = &progress.begun else { return };
+            let node = *node;
             if progress.is_combining || progress.is_starting {
                 return;
             }
-            let Some((phase, first)) = part.phase_of(progress.combined) else {
+            let Some((counted, count)) = part.needs(progress.combined) else {
                 let is_waiting = progress.taken < progress.combined;
                 if is_waiting || (part.arrivals() == 0 && progress.outstanding > 0) {
                     return;
@@ -44,7 +45,7 @@ impl Replay {
                 self.finish_node(rank, node, now);
                 return;
             };
-            if progress.combined - first == progress.arrived[phase] {
+            if progress.arrived.get(&counted).is_none_or(|&arrived| arrived < count) {
                 return;
             }
             let combining = match (self.params.memory, part.combined(progress.combined)) {
