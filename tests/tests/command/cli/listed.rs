@@ -162,6 +162,8 @@ fn run_member(kind: &Kind, member: &Member, folder: &Path) -> Result<(), String>
                     // The two differ where a stage takes more than a step.
                     "traverse-mode" => vec![("traverse-delay", "2")],
                     "mark" => vec![("ecn", "step:10kB")],
+                    // One class has no order.
+                    "source-order" => vec![("message-classes", "2"), ("vcs", "4")],
                     // A congestion control has a transport that carries it, and marks or stamps.
                     "cc" => match name.as_str() {
                         "dctcp" => vec![("transport", "window"), ("ecn", "step:10kB")],
