@@ -178,7 +178,7 @@ fn agree(case: &Case) -> Result<Option<NetworkFailure>, TestCaseError> {
             };
             difference::first(&mut build, &offers, end)
         });
-        TestCaseError::fail(difference::report(&failure, found))
+        TestCaseError::fail(format!("{}\n{case:?}", difference::report(&failure, found)))
     })
 }
 
