@@ -18,7 +18,7 @@
 //!   end, the repair is repeated with that link in the region.
 //!
 //! At every pick the same flows have taken the same rates as if all links were filled, so that the result is the same
-//! to the bit. If a repair visits half of the flows of all links, links themselves counted, everything is filled
+//! to the bit. If a repair visits an eighth of the flows of all links, links themselves counted, everything is filled
 //! anew instead, and the next changes are filled without an attempt to repair.
 //!
 //! Flows that end at the same instant, as those of a coarse tick do, are repaired [one after the other](Repairs::is_cheap)
@@ -39,9 +39,13 @@ use crate::share::{Flow, Key, Level, NO_LINK, OPEN, Shares};
 /// Links without flows that a fill of everything passes in the time of one use of a link by a flow.
 const LOOKS: usize = 8;
 
-/// A repair may visit one part in so many of all links and their flows: a visit costs more than one of a fill of
-/// everything.
-const PART: usize = 2;
+/// A repair may visit one part in so many of all links and their flows: a flow at the border costs several times as
+/// much as one in a fill of everything.
+const PART: usize = 8;
+
+/// Repairs after single ends may visit so many times as much together: most of what they visit are two numbers of a
+/// link.
+const SINGLE: usize = 4;
 
 /// The visits of past repairs count for one part in so many less with each later one.
 const MEMORY: usize = 16;
@@ -201,7 +205,7 @@ impl Repairs {
 
     /// True if repairs after each of `ends` flows that end now are expected to take less than a fill of everything.
     pub(crate) fn is_cheap(&self, ends: usize, shares: &Shares) -> bool {
-        self.usual.saturating_mul(ends) <= self.most(shares)
+        self.usual.saturating_mul(ends) <= SINGLE * self.most(shares)
     }
 
     /// [`repair`](Self::repair) after one of several flows that end at an instant; changes of rates are counted by the
