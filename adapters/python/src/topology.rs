@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use fsin::experiment::{Origin, Settings, network_of};
+use fsin::networks::{Syntax, dot, rewritten};
 use fsin::surveyed::{check_size, surveyed};
-use fsin::topology::switched::{Syntax, rewritten};
-use fsin::topology::{Topology, dot, parse};
+use fsin::topology::{Topology, parse};
 use pyo3::prelude::*;
 use serde_json::Value;
 

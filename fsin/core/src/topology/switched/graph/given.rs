@@ -4,7 +4,7 @@ use trgen::catalog::{ErrorKind, SpecError};
 
 use super::super::links::{Attribute, Delay, LinkAttributes};
 use super::attribute::{self, Property, misread, refusal, short};
-use super::formats::Names;
+use super::format::Names;
 use super::reading::Reading;
 use super::statement::{Attributes, Item, Places, Word};
 

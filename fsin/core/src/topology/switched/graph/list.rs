@@ -6,7 +6,7 @@
 use trgen::catalog::{ErrorKind, SpecError};
 
 use super::attribute::{refusal, short};
-use super::formats::words_of;
+use super::lines::words_of;
 use super::reading::Reading;
 use super::statement::{Attributes, Edge, End, Graph, Places, Statement, Word, check_count};
 

@@ -20,7 +20,7 @@ use trgen::geometry::NodeNames;
 use super::super::links::{Attribute, Delay, Given, Links, Routes, Set};
 use super::super::{Fabric, Link, MAX_NODES, Switched, check_nodes};
 use super::attribute::{self, refusal, short};
-use super::formats::Names;
+use super::format::Names;
 use super::given::{Direction, Kind, OfEdge, OfNode, Written};
 use super::reading::Reading;
 use super::statement::{Edge, End, Graph, Item, Places, Statement, Word};
@@ -29,7 +29,7 @@ use super::{MAX_SWITCHES, Unplanned};
 use crate::words::counted;
 
 /// Maximum number of links: more than any valid network has.
-pub(super) const MAX_LINKS: usize = 1 << 20;
+pub const MAX_LINKS: usize = 1 << 20;
 
 /// What a description says of a node.
 #[derive(Clone, Debug)]
@@ -550,7 +550,7 @@ impl<'a> Description<'a> {
             numbered = Some(endpoints);
         }
         Ok(Understood {
-            format: self.reading.format.name,
+            format: self.reading.format.called,
             hosts: format!("{hosts}: {why}"),
             switches: of_file - hosts - (0..of_file).filter(|&node| self.is_nic(node)).count(),
             links,

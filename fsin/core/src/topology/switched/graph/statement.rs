@@ -1,5 +1,5 @@
 //! The statements of a description, whatever its syntax: the tree that every reader of graphs builds and that
-//! [`super::network`] alone gives a meaning.
+//! `network` alone gives a meaning.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,37 +16,39 @@ const MAX_NODES: usize = 1 << 20;
 
 /// A word of the text.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Word<'a> {
-    pub(super) text: Cow<'a, str>,
+pub struct Word<'a> {
+    /// Without its quotation marks.
+    pub text: Cow<'a, str>,
     /// \[bytes\] Offset in the text.
-    pub(super) at: usize,
+    pub at: usize,
 }
 
 /// Names and values in their order.
-pub(super) type Attributes<'a> = Vec<(Word<'a>, Word<'a>)>;
+pub type Attributes<'a> = Vec<(Word<'a>, Word<'a>)>;
 
 /// Traffic: source, destination, and a value of 0 or more.
-pub(super) type Demand<'a> = (Word<'a>, Word<'a>, f64);
+pub type Demand<'a> = (Word<'a>, Word<'a>, f64);
 
 /// A description.
 #[derive(Debug, Default)]
-pub(super) struct Graph<'a> {
+pub struct Graph<'a> {
     /// True if at most one edge may join two nodes.
-    pub(super) is_strict: bool,
-    pub(super) statements: Vec<Statement<'a>>,
+    pub is_strict: bool,
+    /// What is said of it, in order.
+    pub statements: Vec<Statement<'a>>,
     /// Traffic beside the network: names of source and destination, and the value.
-    pub(super) demands: Vec<Demand<'a>>,
+    pub demands: Vec<Demand<'a>>,
     /// \[b/s\] What a demand of 1 stands for; `None` if the text does not say.
-    pub(super) demand_unit: Option<f64>,
+    pub demand_unit: Option<f64>,
     /// Routes that are stated link by link, and why no graph has them, if none has.
-    pub(super) platform: Option<(Arc<dyn Routes>, Option<SpecError>)>,
+    pub platform: Option<(Arc<dyn Routes>, Option<SpecError>)>,
     /// True if names are numbers by which lists of flows name nodes.
-    pub(super) is_numbered: bool,
+    pub is_numbered: bool,
 }
 
 /// A statement of a graph.
 #[derive(Debug)]
-pub(super) enum Statement<'a> {
+pub enum Statement<'a> {
     /// A node, with its attributes.
     Node(Word<'a>, Attributes<'a>),
     /// Edges.
@@ -61,7 +63,7 @@ pub(super) enum Statement<'a> {
 ///
 /// # Errors
 /// More statements than a network has nodes and links.
-pub(super) fn check_count(statements: &[Statement<'_>], at: usize, places: &Places<'_>) -> Result<(), SpecError> {
+pub fn check_count(statements: &[Statement<'_>], at: usize, places: &Places<'_>) -> Result<(), SpecError> {
     if statements.len() <= MAX_LINKS + MAX_NODES {
         return Ok(());
     }
@@ -71,25 +73,32 @@ pub(super) fn check_count(statements: &[Statement<'_>], at: usize, places: &Plac
 
 /// Two ends or more, each linked with the next one.
 #[derive(Debug)]
-pub(super) struct Edge<'a> {
-    pub(super) ends: Vec<End<'a>>,
+pub struct Edge<'a> {
+    /// Its ends, in their order.
+    pub ends: Vec<End<'a>>,
     /// True if the edge is one direction of a link.
-    pub(super) is_directed: bool,
-    pub(super) attributes: Attributes<'a>,
+    pub is_directed: bool,
+    /// What is said of it.
+    pub attributes: Attributes<'a>,
 }
 
 /// One end of an edge.
 #[derive(Debug)]
-pub(super) enum End<'a> {
+pub enum End<'a> {
+    /// A node.
     Node(Word<'a>),
+    /// Each node of a subgraph.
     Subgraph(Vec<Statement<'a>>),
 }
 
 /// Kinds of items that have attributes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Item {
+pub enum Item {
+    /// A node.
     Node,
+    /// An edge.
     Edge,
+    /// The graph itself.
     Graph,
 }
 
@@ -106,20 +115,23 @@ impl Item {
 
 /// Offsets of lines, for places in errors.
 #[derive(Clone, Debug)]
-pub(super) struct Places<'a> {
+pub struct Places<'a> {
     text: &'a str,
     /// \[bytes\] By line: its offset.
     lines: Vec<usize>,
 }
 
 impl<'a> Places<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    /// The lines of a text.
+    #[must_use]
+    pub fn new(text: &'a str) -> Self {
         let after_newlines = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at + 1);
         Self { text, lines: std::iter::once(0).chain(after_newlines).collect() }
     }
 
     /// The line and column of an offset.
-    pub(super) fn of(&self, at: usize) -> Place {
+    #[must_use]
+    pub fn of(&self, at: usize) -> Place {
         let line = self.lines.partition_point(|&begin| begin <= at).max(1);
         let begin = self.lines.get(line - 1).copied().unwrap_or(0);
         let before = self.text.get(begin..at).unwrap_or("");
