@@ -5,13 +5,13 @@
 //! the direction that is written. Latencies are in cycles, and 1 where none is given; a link of latency 1 has no delay
 //! beyond the cycle in which a flit crosses it.
 
-use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 use trgen::catalog::{ErrorKind, SpecError};
 
-use super::lines::{number, words};
-use super::{Builder, implied, malformed, word};
-use fsin_core::topology::graph::{Graph, Reading, Word, refusal};
+use super::lines::number;
+use super::{implied, malformed, word};
+use fsin_core::topology::graph::{Description, MAX_LINKS, refusal, words};
 
 const FORM: &str =
     "write a line `router 0 node 0 router 1 2` for each router: pairs of words, each with an optional latency";
@@ -34,18 +34,33 @@ impl Item {
 
 /// True if every line begins with `router N` or `node N`.
 pub(crate) fn begins(text: &str) -> bool {
-    let mut lines = words(text).peekable();
-    let is_head = |line: Vec<Word<'_>>| matches!(&line[..], [kind, number, ..] if matches!(&*kind.text, "router" | "node") && number.text.parse::<u32>().is_ok());
-    lines.peek().is_some() && lines.all(is_head)
+    let mut lines =
+        text.lines().map(|line| line.split('#').next().unwrap_or("")).filter(|line| !line.trim().is_empty());
+    let is_head = |line: &str| {
+        let mut words = line.split_whitespace();
+        matches!(words.next(), Some("router" | "node")) && words.next().is_some_and(|word| word.parse::<u32>().is_ok())
+    };
+    let first = lines.next();
+    first.is_some_and(is_head) && lines.all(is_head)
 }
 
-/// The statements of a file.
-pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
-    let places = &of.places;
-    // By both ends: where the line names it, and the latency that it states.
-    let mut named: BTreeMap<[Item; 2], (usize, Option<u32>)> = BTreeMap::new();
-    let mut items: BTreeMap<Item, usize> = BTreeMap::new();
-    for line in words(text) {
+/// What a line says of a link: both ends, where it names the link, and the latency if it states one.
+#[derive(Clone, Copy)]
+struct Named {
+    ends: [Item; 2],
+    at: u32,
+    latency: Option<NonZeroU32>,
+}
+
+/// States a file.
+pub(crate) fn parse(text: &str, to: &mut Description<'_>) -> Result<(), SpecError> {
+    let places = &to.reading().places;
+    let mut named: Vec<Named> = Vec::new();
+    let mut items: Vec<(Item, u32)> = Vec::new();
+    // How many items there were when those that stand twice were last left out.
+    let mut distinct = 1 << 10;
+    for line in words(text, places) {
+        let line = line?;
         let mut words = line.iter().peekable();
         let mut head = None;
         while let Some(kind) = words.next() {
@@ -56,43 +71,71 @@ pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
                 "node" => Item::Node(of),
                 other => return Err(malformed(places, kind.at, format!("`{other}` is neither router nor node"), FORM)),
             };
-            items.entry(item).or_insert(kind.at);
+            items.push((item, kind.at as u32));
             let Some(head) = head else {
                 head = Some(item);
                 continue;
             };
             let latency = words.next_if(|word| word.text.parse::<f64>().is_ok());
-            let latency = latency.map(|word| match number::<u32>(places, word, "a number of cycles", FORM)? {
-                0 => Err(refusal(places, word.at, ErrorKind::OutOfRange, "a latency of 0 cycles", "use 1 or more")),
-                cycles => Ok(cycles),
+            let latency = latency.map(|word| {
+                let cycles = NonZeroU32::new(number::<u32>(places, word, "a number of cycles", FORM)?);
+                let none = || refusal(places, word.at, ErrorKind::OutOfRange, "a latency of 0 cycles", "use 1 or more");
+                cycles.ok_or_else(none)
             });
             if head == item {
                 return Err(malformed(places, kind.at, format!("a link leads from {} to itself", item.name()), FORM));
             }
-            named.insert([head, item], (kind.at, latency.transpose()?));
+            // Both ends may write it.
+            if named.len() > 2 * MAX_LINKS {
+                let what = format!("more than {MAX_LINKS} links");
+                return Err(refusal(places, kind.at, ErrorKind::TooLarge, what, "use a smaller network"));
+            }
+            named.push(Named { ends: [head, item], at: kind.at as u32, latency: latency.transpose()? });
+        }
+        if items.len() > 2 * distinct {
+            once(&mut items);
+            distinct = items.len().max(distinct);
         }
     }
-    let mut builder = Builder::default();
-    for (&item, &at) in &items {
-        builder.declare(word(item.name(), at), matches!(item, Item::Node(_)));
+    once(&mut items);
+    for &(item, at) in &items {
+        to.declare(&word(item.name(), at as usize), matches!(item, Item::Node(_)))?;
     }
-    for (&[from, to], &(at, latency)) in &named {
-        let back = named.get(&[to, from]);
+    drop(items);
+    // Of what stands twice the last counts.
+    named.sort_by_key(|of| of.ends);
+    named.dedup_by(|later, earlier| {
+        let is_same = later.ends == earlier.ends;
+        if is_same {
+            *earlier = *later;
+        }
+        is_same
+    });
+    for &Named { ends: [from, there], at, latency } in &named {
+        let back = named.binary_search_by_key(&[there, from], |of| of.ends).ok().map(|back| named[back]);
         // The line of the lower end writes the link if both do.
-        if back.is_some() && to < from {
+        if back.is_some() && there < from {
             continue;
         }
-        let stated = back.and_then(|&(_, latency)| latency);
-        let delay = |cycles: Option<u32>| vec![implied("delay", (cycles.unwrap_or(1) - 1).to_string(), at)];
-        let ends = [from, to].map(|item| word(item.name(), at));
-        let (there, back) = (latency.or(stated), stated.or(latency));
-        if there == back {
-            builder.edge(ends, false, delay(there));
+        let at = at as usize;
+        let stated = back.and_then(|back| back.latency);
+        let delay =
+            |cycles: Option<NonZeroU32>| [implied("delay", (cycles.map_or(1, NonZeroU32::get) - 1).to_string(), at)];
+        let ends = [from, there].map(|item| word(item.name(), at));
+        let [one, other] = [&ends[0], &ends[1]];
+        let (forth, back) = (latency.or(stated), stated.or(latency));
+        if forth == back {
+            to.edge([one, other], false, &delay(forth))?;
         } else {
-            let [one, other] = ends.clone();
-            builder.edge(ends, true, delay(there));
-            builder.edge([other, one], true, delay(back));
+            to.edge([one, other], true, &delay(forth))?;
+            to.edge([other, one], true, &delay(back))?;
         }
     }
-    Ok(builder.graph())
+    Ok(())
+}
+
+/// Items in order, each once, where it first stands.
+fn once(items: &mut Vec<(Item, u32)>) {
+    items.sort_unstable();
+    items.dedup_by_key(|(item, _)| *item);
 }

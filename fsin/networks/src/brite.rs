@@ -4,13 +4,11 @@
 //! 2001: an edge is `id from to length delay bandwidth as-from as-to type [direction]`, delays in ms and bandwidths in
 //! Mb/s; of two levels, nodes and edges of both stand in one list.
 
-use std::collections::HashSet;
-
 use trgen::catalog::{ErrorKind, SpecError};
 
-use super::lines::{number, words};
-use super::{Builder, head, implied, malformed, word};
-use fsin_core::topology::graph::{Graph, Reading, Word, refusal, short};
+use super::lines::number;
+use super::{head, implied, malformed, word};
+use fsin_core::topology::graph::{Description, refusal, short, words_of};
 
 const FORM: &str = "write what BRITE gives: `Topology: ( 2 Nodes, 1 Edges )`, `Nodes: (2)`, a line `id x y in out as type` for each, `Edges: (1)`, and \
                     a line `id from to length delay bandwidth as as type direction` for each";
@@ -20,19 +18,55 @@ pub(crate) fn begins(text: &str) -> bool {
     head(text).strip_prefix("Topology:").is_some_and(|rest| rest.trim_start().starts_with('('))
 }
 
-/// The numbers between brackets of a line.
-fn counts(line: &[Word<'_>]) -> Vec<usize> {
-    let text: Vec<&str> = line.iter().map(|word| &*word.text).collect();
-    text.join(" ").split(|letter: char| !letter.is_ascii_digit()).filter_map(|word| word.parse().ok()).collect()
+/// A line that is not empty: where it begins and ends.
+#[derive(Clone, Copy)]
+struct Line {
+    begin: u32,
+    end: u32,
 }
 
-/// The statements of a file.
-pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
+impl Line {
+    /// Without the remark.
+    fn code(self, text: &str) -> &str {
+        text.get(self.begin as usize..self.end as usize).unwrap_or("").split('#').next().unwrap_or("")
+    }
+
+    /// \[bytes\] Where its first word stands.
+    fn at(self, text: &str) -> usize {
+        let code = self.code(text);
+        self.begin as usize + code.len() - code.trim_start().len()
+    }
+
+    fn first(self, text: &str) -> &str {
+        self.code(text).split_whitespace().next().unwrap_or("")
+    }
+
+    /// The numbers between its brackets.
+    fn counts(self, text: &str) -> Vec<usize> {
+        let numbers = self.code(text).split(|letter: char| !letter.is_ascii_digit());
+        numbers.filter_map(|word| word.parse().ok()).take(8).collect()
+    }
+}
+
+/// The lines of a text that are not empty.
+fn lines_of(text: &str) -> Vec<Line> {
+    let (mut lines, mut begin) = (Vec::new(), 0);
+    for line in text.split_inclusive('\n') {
+        let new = Line { begin, end: begin + line.len() as u32 };
+        begin = new.end;
+        if !new.first(text).is_empty() {
+            lines.push(new);
+        }
+    }
+    lines
+}
+
+/// States a file.
+pub(crate) fn parse(text: &str, to: &mut Description<'_>) -> Result<(), SpecError> {
+    let of = to.reading();
     let places = &of.places;
-    let lines: Vec<Vec<Word<'a>>> = words(text).collect();
-    let is = |line: &[Word<'_>], name: &str| {
-        line.first().is_some_and(|word| word.text.trim_end_matches(':').eq_ignore_ascii_case(name))
-    };
+    let lines = lines_of(text);
+    let is = |line: &Line, name: &str| line.first(text).trim_end_matches(':').eq_ignore_ascii_case(name);
     let section = |name: &str| {
         lines
             .iter()
@@ -42,37 +76,37 @@ pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
             .ok_or_else(|| malformed(places, text.len(), format!("no `{name}:`"), FORM))
     };
     let (of_nodes, of_edges) = (section("Nodes")?, section("Edges")?);
-    let stated = lines.first().map_or_else(Vec::new, |line| counts(line));
-    let rows = |at: usize, name: &str, stated: Option<usize>| -> Result<&[Vec<Word<'a>>], SpecError> {
-        let head = &lines[at];
-        let count = counts(head)
+    let stated = lines.first().map_or_else(Vec::new, |line| line.counts(text));
+    let rows = |at: usize, name: &str, stated: Option<usize>| -> Result<&[Line], SpecError> {
+        let head = lines[at];
+        let count = head
+            .counts(text)
             .first()
             .copied()
             .or(stated)
-            .ok_or_else(|| malformed(places, head[0].at, "how many are missing", FORM))?;
+            .ok_or_else(|| malformed(places, head.at(text), "how many are missing", FORM))?;
         let rows = lines[at + 1..].get(..count).unwrap_or(&lines[at + 1..]);
-        let whole = rows.iter().position(|line| line[0].text.parse::<u64>().is_err()).unwrap_or(rows.len());
+        let whole = rows.iter().position(|line| line.first(text).parse::<u64>().is_err()).unwrap_or(rows.len());
         if whole < count || stated.is_some_and(|stated| stated != count) {
             let what = format!(
                 "{whole} {name} are listed where the file says {}",
                 stated.filter(|stated| *stated != count).unwrap_or(count)
             );
-            return Err(malformed(places, head[0].at, what, "the file ends too early, or counts more than it has"));
+            let remedy = "the file ends too early, or counts more than it has";
+            return Err(malformed(places, head.at(text), what, remedy));
         }
         Ok(rows)
     };
-    let mut builder = Builder::default();
-    let mut known: HashSet<&str> = HashSet::new();
     for row in rows(of_nodes, "nodes", stated.first().copied())? {
-        builder.node(row[0].clone(), Vec::new());
-        known.insert(&row[0].text);
+        to.node(&word(row.first(text), row.at(text)), &[])?;
     }
-    let edges = rows(of_edges, "edges", stated.get(1).copied())?;
-    for row in edges {
-        let [_, from, to, _length, delay, bandwidth, ..] = &row[..] else {
+    for row in rows(of_edges, "edges", stated.get(1).copied())? {
+        let line = text.get(row.begin as usize..row.end as usize).unwrap_or("");
+        let row = words_of(line, row.begin as usize);
+        let [_, from, there, _length, delay, bandwidth, ..] = &row[..] else {
             return Err(malformed(places, row[0].at, "an edge lacks its delay or bandwidth", FORM));
         };
-        if let Some(end) = [from, to].into_iter().find(|end| !known.contains(&*end.text)) {
+        if let Some(end) = [from, there].into_iter().find(|end| to.number_of(&end.text).is_none()) {
             let what = format!("an edge names node {}, which is not there", short(&end.text));
             return Err(refusal(places, end.at, ErrorKind::UnknownName, what, FORM));
         }
@@ -87,11 +121,11 @@ pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
             attributes.push(implied("delay", format!("{}ms", delay.text), delay.at));
         }
         let is_directed = row.last().is_some_and(|word| word.text == "D");
-        builder.edge([word(from.text.clone(), from.at), word(to.text.clone(), to.at)], is_directed, attributes);
+        to.edge([from, there], is_directed, &attributes)?;
     }
     of.unit("rates in Mb/s, delays in ms (BRITE's manual)".to_owned());
     for column in ["x, y, degrees, AS and type of nodes", "length, AS and type of edges"] {
         of.decorated(column);
     }
-    Ok(builder.graph())
+    Ok(())
 }

@@ -6,13 +6,13 @@
 //! whether it is one direction of a link; so does `Type` of Gephi, whose `Id` and `Label` are left out. Semicolons or
 //! tabs may stand for the commas.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use csv::{Position, ReaderBuilder, StringRecord};
 use trgen::catalog::{ErrorKind, SpecError};
 
-use super::{Builder, malformed, speeds, word};
-use fsin_core::topology::graph::{Graph, Places, Reading, Word, refusal, short};
+use super::{MOST_ATTRIBUTES, malformed, speeds, word};
+use fsin_core::topology::graph::{Description, Labels, Places, Word, refusal, short};
 
 const FORM: &str = "begin with the names of the columns, as in `source,target,rate,delay`, and write a line for each link, as in \
                     `s1,s2,10Gb/s,4us`";
@@ -41,17 +41,27 @@ fn separator(text: &str) -> Option<u8> {
     [b';', b'\t'].into_iter().find(is_header)
 }
 
-/// The statements of a list.
-pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
+/// States a list.
+pub(crate) fn parse(text: &str, to: &mut Description<'_>) -> Result<(), SpecError> {
+    let of = to.reading();
     let places = &of.places;
+    let by = separator(text).unwrap_or(b',');
+    let mut begin = 0;
+    for line in text.split_inclusive('\n') {
+        if line.bytes().filter(|&byte| byte == by).count() > MOST_ATTRIBUTES {
+            let what = format!("more than {MOST_ATTRIBUTES} values");
+            return Err(refusal(places, begin, ErrorKind::TooLarge, what, "leave out what says nothing of links"));
+        }
+        begin += line.len();
+    }
     let mut reader = ReaderBuilder::new();
-    reader.has_headers(false).comment(Some(b'#')).trim(csv::Trim::All).delimiter(separator(text).unwrap_or(b','));
+    reader.has_headers(false).comment(Some(b'#')).trim(csv::Trim::All).delimiter(by);
     // Lines of spaces are rows of one value, and left out.
     reader.flexible(true);
     let mut reader = reader.from_reader(text.as_bytes());
-    let mut columns: Option<Header<'a>> = None;
-    let mut builder = Builder::default();
-    let mut kinds: HashMap<String, String> = HashMap::new();
+    let mut columns: Option<Header<'_>> = None;
+    // By node: the kind that was last stated, by its number, from 1; 0 for none.
+    let (mut known, mut kinds) = (Labels::default(), Vec::<u32>::new());
     let mut record = StringRecord::new();
     loop {
         let uneven = |at| {
@@ -99,11 +109,12 @@ pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
             let column = names.iter().position(|column| column.text.replace('-', "_").eq_ignore_ascii_case(name));
             let Some(column) = column.filter(|&column| !fields[column].text.is_empty()) else { continue };
             let node = value(ends[end]);
-            if kinds
-                .insert(node.text.to_string(), fields[column].text.to_string())
-                .is_none_or(|before| before != *fields[column].text)
-            {
-                builder.node(node, vec![(word("kind", fields[column].at), value(column))]);
+            let kind = known.number(&fields[column].text) + 1;
+            let number = to.number_of(&node.text).map_or(to.node_count(), |number| number as usize);
+            if kinds.get(number) != Some(&kind) {
+                kinds.resize(kinds.len().max(number + 1), 0);
+                kinds[number] = kind;
+                to.node(&node, &[(word("kind", fields[column].at), value(column))])?;
             }
         }
         let is_remark = |column: usize| {
@@ -115,10 +126,9 @@ pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
         let attributes = (0..names.len()).filter(is_attribute).filter(|&column| !fields[column].text.is_empty());
         let attributes = attributes.map(|column| (word(names[column].text.clone(), fields[column].at), value(column)));
         let attributes = speeds::plain(attributes.collect(), of);
-        builder.edge([value(ends[0]), value(ends[1])], is_directed, attributes);
-        builder.check_count(fields[ends[0]].at, places)?;
+        to.edge([&fields[ends[0]], &fields[ends[1]]], is_directed, &attributes)?;
     }
-    Ok(builder.graph())
+    Ok(())
 }
 
 /// Names of columns; the columns of both ends, and that of directions.
@@ -127,7 +137,8 @@ type Header<'a> = (Vec<Word<'a>>, [usize; 2], Option<usize>);
 /// Reads the names of columns.
 fn header<'a>(names: Vec<Word<'a>>, places: &Places<'_>) -> Result<Header<'a>, SpecError> {
     let plain: Vec<String> = names.iter().map(|name| name.text.to_ascii_lowercase()).collect();
-    if let Some(again) = (0..plain.len()).find(|&column| plain[..column].contains(&plain[column])) {
+    let mut known = HashSet::new();
+    if let Some(again) = (0..plain.len()).find(|&column| !known.insert(&plain[column])) {
         let what = format!("two columns are called `{}`", short(&names[again].text));
         return Err(refusal(places, names[again].at, ErrorKind::Conflict, what, "give each column a name of its own"));
     }

@@ -1,7 +1,10 @@
-//! The grammar of DOT: text to a tree of statements.
+//! DOT: statement by statement, none of which is kept.
 //!
 //! Comments and ports are skipped: neither concerns the network. Words lose their quotation marks, and the backslash
 //! before one; they are otherwise kept as written.
+//!
+//! The text is read twice: its grammar is checked before any of it gets a meaning. The ends of an edge are read twice
+//! again, since its attributes stand behind them.
 //!
 //! Source: Graphviz, The DOT language.
 
@@ -9,7 +12,7 @@ use std::borrow::Cow;
 
 use trgen::catalog::{ErrorKind, SpecError};
 
-use fsin_core::topology::graph::{Attributes, Edge, End, Graph, Item, Statement, Word};
+use fsin_core::topology::graph::{Description, Item, OfEdge, OfNode, Word};
 use fsin_core::words;
 
 use super::head;
@@ -62,19 +65,51 @@ const KEYWORDS: [(&str, Token<'_>); 6] = [
     ("subgraph", Token::Subgraph),
 ];
 
-/// The state of the parser: the text, and the next token in it.
-struct Parser<'a> {
-    text: &'a str,
+/// A place in the text, and the token there.
+#[derive(Clone, Copy)]
+struct Mark<'a> {
     /// \[bytes\] Offset of the next token.
     at: usize,
     /// \[bytes\] Offset of the end of the next token.
     after: usize,
     /// The next token.
     token: Token<'a>,
+}
+
+/// The state of the parser: the text, and the next token in it.
+struct Parser<'a, 'd, 'r> {
+    text: &'a str,
+    here: Mark<'a>,
     /// \[bytes\] Offsets of the open braces.
     open: Vec<usize>,
     /// True in a directed graph.
     is_directed: bool,
+    /// The description; `None` while the grammar alone is looked at.
+    to: Option<&'d mut Description<'r>>,
+}
+
+/// Why reading ends early.
+enum Stop {
+    Fault(Fault),
+    Refused(SpecError),
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl From<SpecError> for Stop {
+    fn from(error: SpecError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+/// What begins a statement that is no list of defaults.
+enum End<'a> {
+    Node(Word<'a>),
+    Subgraph,
 }
 
 /// True for a text that begins as DOT does.
@@ -86,12 +121,18 @@ pub(crate) fn begins(text: &str) -> bool {
         && head.split_once(['{', '[']).is_some_and(|(before, _)| head[before.len()..].starts_with('{'))
 }
 
-/// The one graph of the text.
+/// States the one graph of the text.
 ///
 /// # Errors
 /// Text that is not one graph, with its place.
-pub(crate) fn parse(text: &str) -> Result<Graph<'_>, SpecError> {
-    graph(text).map_err(|fault| refusal(&fault))
+pub(crate) fn parse(text: &str, to: &mut Description<'_>) -> Result<(), SpecError> {
+    for to in [None, Some(to)] {
+        graph(text, to).map_err(|stop| match stop {
+            Stop::Fault(fault) => refusal(&fault),
+            Stop::Refused(error) => error,
+        })?;
+    }
+    Ok(())
 }
 
 /// The error of a text that is not one graph.
@@ -124,27 +165,32 @@ fn refusal(fault: &Fault) -> SpecError {
     }
 }
 
-/// The one graph of the text.
-fn graph(text: &str) -> Result<Graph<'_>, Fault> {
-    let mut parser = Parser { text, at: 0, after: 0, token: Token::End, open: Vec::new(), is_directed: false };
+/// Reads the one graph of the text.
+fn graph(text: &str, to: Option<&mut Description<'_>>) -> Result<(), Stop> {
+    let here = Mark { at: 0, after: 0, token: Token::End };
+    let mut parser = Parser { text, here, open: Vec::new(), is_directed: false, to };
     parser.advance()?;
     let is_strict = parser.take(Token::Strict)?;
+    if let Some(to) = parser.to.as_mut().filter(|_| is_strict) {
+        to.set_strict();
+    }
     parser.is_directed = parser.take(Token::Digraph)?;
     if !parser.is_directed && !parser.take(Token::Graph)? {
-        return Err(parser.expected("`graph`"));
+        return Err(parser.expected("`graph`").into());
     }
-    if let Token::Word(_) = parser.token {
+    if let Token::Word(_) = parser.here.token {
         parser.advance()?;
     }
-    let statements = parser.block(true)?;
-    if parser.token == Token::End {
-        return Ok(Graph { is_strict, statements, ..Graph::default() });
+    parser.block(true)?;
+    if parser.here.token == Token::End {
+        return Ok(());
     }
     parser.take(Token::Strict)?;
-    Err(if matches!(parser.token, Token::Graph | Token::Digraph) { Fault::Several } else { Fault::Behind })
+    let is_graph = matches!(parser.here.token, Token::Graph | Token::Digraph);
+    Err(if is_graph { Fault::Several } else { Fault::Behind }.into())
 }
 
-impl<'a> Parser<'a> {
+impl<'a> Parser<'a, '_, '_> {
     /// A violation of the grammar at the offset `at`.
     fn fault(&self, at: usize, why: String) -> Fault {
         let (line, column) = self.place(at);
@@ -160,26 +206,24 @@ impl<'a> Parser<'a> {
 
     /// The fault that `what` was expected in place of the next token.
     fn expected(&self, what: &str) -> Fault {
-        if let (Token::End, Some(&last)) = (self.token, self.open.last()) {
+        if let (Token::End, Some(&last)) = (self.here.token, self.open.last()) {
             let (line, column) = self.place(last);
             return Fault::Unclosed { braces: self.open.len(), line, column };
         }
-        let found = match &self.text[self.at..self.after] {
+        let found = match &self.text[self.here.at..self.here.after] {
             "" => "the end".to_owned(),
             // The part of a long word that an error shows.
             found => format!("`{}`", found.chars().take(40).collect::<String>()),
         };
-        self.fault(self.at, format!("expected {what}, found {found}"))
+        self.fault(self.here.at, format!("expected {what}, found {found}"))
     }
 
     /// Advances to the next token.
     fn advance(&mut self) -> Result<(), Fault> {
-        self.at = self.after + blank(self.text, self.after);
-        let rest = &self.text[self.at..];
-        let Some(first) = rest.chars().next() else {
-            (self.token, self.after) = (Token::End, self.at);
-            return Ok(());
-        };
+        let at = self.here.after + blank(self.text, self.here.after);
+        self.here = Mark { at, after: at, token: Token::End };
+        let rest = &self.text[at..];
+        let Some(first) = rest.chars().next() else { return Ok(()) };
         let (token, length) = match first {
             '-' if rest.starts_with("--") => (Token::Link { is_directed: false }, 2),
             '-' if rest.starts_with("->") => (Token::Link { is_directed: true }, 2),
@@ -203,18 +247,18 @@ impl<'a> Parser<'a> {
             }
             _ => (Token::Mark(first), first.len_utf8()),
         };
-        (self.token, self.after) = (token, self.at + length);
+        self.here = Mark { at, after: at + length, token };
         Ok(())
     }
 
     /// The fault that `what`, which begins with the next token, does not end.
     fn unended(&self, what: &str) -> Fault {
-        self.fault(self.at, format!("{what} does not end"))
+        self.fault(self.here.at, format!("{what} does not end"))
     }
 
     /// Advances past the next token if it is `token`. Returns whether it was.
     fn take(&mut self, token: Token<'_>) -> Result<bool, Fault> {
-        let is_next = self.token == token;
+        let is_next = self.here.token == token;
         if is_next {
             self.advance()?;
         }
@@ -223,89 +267,178 @@ impl<'a> Parser<'a> {
 
     /// Takes the next token, which must be a word; `what` describes the word in a fault.
     fn word(&mut self, what: &str) -> Result<Word<'a>, Fault> {
-        let Token::Word(word) = self.token else { return Err(self.expected(what)) };
-        let is_quoted = self.text[self.at..].starts_with('"');
+        let Token::Word(word) = self.here.token else { return Err(self.expected(what)) };
+        let is_quoted = self.text[self.here.at..].starts_with('"');
         let text = match is_quoted && word.contains("\\\"") {
             true => Cow::Owned(word.replace("\\\"", "\"")),
             false => Cow::Borrowed(word),
         };
-        let at = self.at;
+        let at = self.here.at;
         self.advance()?;
         Ok(Word { text, at })
     }
 
-    /// Parses statements between braces. `is_whole` is true for those of the whole graph.
-    fn block(&mut self, is_whole: bool) -> Result<Vec<Statement<'a>>, Fault> {
-        let begin = self.at;
+    /// Reads statements between braces. `is_whole` is true for those of the whole graph.
+    fn block(&mut self, is_whole: bool) -> Result<(), Stop> {
+        let begin = self.here.at;
         if !self.take(Token::Mark('{'))? {
-            return Err(self.expected("`{`"));
+            return Err(self.expected("`{`").into());
         }
         self.open.push(begin);
         if !is_whole && self.open.len() > MAX_DEPTH + 1 {
-            return Err(Fault::Deep);
+            return Err(Fault::Deep.into());
         }
-        let mut statements = Vec::new();
-        while self.token != Token::Mark('}') {
-            statements.push(self.statement()?);
+        while self.here.token != Token::Mark('}') {
+            self.statement()?;
             self.take(Token::Mark(';'))?;
         }
         self.open.pop();
         self.advance()?;
-        Ok(statements)
+        Ok(())
     }
 
-    /// Parses a statement.
-    fn statement(&mut self) -> Result<Statement<'a>, Fault> {
-        let item = match self.token {
+    /// Reads a statement.
+    fn statement(&mut self) -> Result<(), Stop> {
+        let item = match self.here.token {
             Token::Node => Item::Node,
             Token::Edge => Item::Edge,
             Token::Graph => Item::Graph,
             _ => return self.node_or_edge(),
         };
         self.advance()?;
-        match self.token {
-            Token::Mark('[') => Ok(Statement::Defaults(item, self.attributes()?)),
-            _ => Err(self.expected("`[`")),
+        if self.here.token != Token::Mark('[') {
+            return Err(self.expected("`[`").into());
         }
+        match item {
+            Item::Node => {
+                let own = self.of_node()?;
+                if let Some(to) = &mut self.to {
+                    to.usual_node(own);
+                }
+            }
+            Item::Edge => {
+                let own = self.of_edge()?;
+                if let Some(to) = &mut self.to {
+                    to.usual_edge(&own);
+                }
+            }
+            Item::Graph => self.attributes(|to, key, value| to.defaults(Item::Graph, &[(key, value)]))?,
+        }
+        Ok(())
     }
 
-    /// Parses a statement that begins with a node or subgraph.
-    fn node_or_edge(&mut self) -> Result<Statement<'a>, Fault> {
+    /// Reads a statement that begins with a node or subgraph.
+    fn node_or_edge(&mut self) -> Result<(), Stop> {
+        let begin = self.here;
+        // The grammar first: what stands behind the ends says what they are.
+        let to = self.to.take();
         let first = self.end("a node, an edge or `}`")?;
-        let first = match first {
-            End::Node(name) if self.take(Token::Mark('='))? => {
-                return Ok(Statement::Defaults(Item::Graph, vec![(name, self.word("a value")?)]));
-            }
-            first => first,
-        };
-        let mut ends = vec![first];
-        while let Token::Link { is_directed } = self.token {
+        let is_value = self.here.token == Token::Mark('=');
+        let mut count = 1;
+        while let Token::Link { is_directed } = self.here.token {
             if is_directed != self.is_directed {
-                return Err(self.expected(if self.is_directed { "`->` (in a digraph)" } else { "`--` (in a graph)" }));
+                let expected = if self.is_directed { "`->` (in a digraph)" } else { "`--` (in a graph)" };
+                return Err(self.expected(expected).into());
             }
             self.advance()?;
-            ends.push(self.end("a node or `{`")?);
+            self.end("a node or `{`")?;
+            count += 1;
         }
-        if ends.len() > 1 {
-            let attributes = self.attributes()?;
-            return Ok(Statement::Edge(Edge { ends, is_directed: self.is_directed, attributes }));
-        }
-        match ends.swap_remove(0) {
-            End::Node(name) => Ok(Statement::Node(name, self.attributes()?)),
-            End::Subgraph(statements) => Ok(Statement::Subgraph(statements)),
+        self.to = to;
+        match first {
+            End::Node(name) if count == 1 && is_value => {
+                self.advance()?;
+                let value = self.word("a value")?;
+                match &mut self.to {
+                    Some(to) => Ok(to.defaults(Item::Graph, &[(name, value)])?),
+                    None => Ok(()),
+                }
+            }
+            End::Node(name) if count == 1 => {
+                let own = self.of_node()?;
+                if let Some(to) = &mut self.to {
+                    to.node_of(&name, own)?;
+                }
+                Ok(())
+            }
+            End::Subgraph if count == 1 => {
+                if self.to.is_some() {
+                    self.here = begin;
+                    self.members()?;
+                }
+                Ok(())
+            }
+            End::Node(_) | End::Subgraph => {
+                let own = self.of_edge()?;
+                let behind = self.here;
+                if self.to.is_some() {
+                    self.here = begin;
+                    self.join(&own)?;
+                    self.here = behind;
+                }
+                Ok(())
+            }
         }
     }
 
-    /// Parses one end of an edge; `what` describes it in a fault.
-    fn end(&mut self, what: &str) -> Result<End<'a>, Fault> {
+    /// Reads an edge again, which joins each of its ends with the next one.
+    fn join(&mut self, own: &OfEdge) -> Result<(), Stop> {
+        let Some(to) = &mut self.to else { return Ok(()) };
+        let kept = to.keep(own);
+        let (mut from, _) = self.members()?;
+        while let Token::Link { is_directed } = self.here.token {
+            self.advance()?;
+            let (there, at) = self.members()?;
+            if let Some(to) = &mut self.to {
+                to.join(&from, &there, at, is_directed, kept)?;
+            }
+            from = there;
+        }
+        Ok(())
+    }
+
+    /// Reads one end of an edge, or a subgraph alone: its nodes, each once, and the offset of the first.
+    fn members(&mut self) -> Result<(Vec<u32>, usize), Stop> {
+        let at = self.first_word();
+        if let Some(to) = &mut self.to {
+            to.open();
+        }
+        if let (End::Node(name), Some(to)) = (self.end("a node or `{`")?, &mut self.to) {
+            to.mention(&name)?;
+        }
+        let members = self.to.as_mut().map(|to| to.close());
+        Ok((members.unwrap_or_default(), at))
+    }
+
+    /// \[bytes\] Offset of the first word of an end: within a subgraph, that of its first statement.
+    fn first_word(&self) -> usize {
+        let mut rest = Parser { text: self.text, here: self.here, open: Vec::new(), is_directed: false, to: None };
+        let is_name = |token| matches!(token, Token::Word(_));
+        if is_name(rest.here.token) {
+            return rest.here.at;
+        }
+        // `subgraph x {`, and attributes of a kind before the first word of their list.
+        while rest.here.token != Token::Mark('{') && rest.here.token != Token::End && rest.advance().is_ok() {}
+        while !is_name(rest.here.token) {
+            if matches!(rest.here.token, Token::End | Token::Mark('}')) || rest.advance().is_err() {
+                return 0;
+            }
+        }
+        rest.here.at
+    }
+
+    /// Parses one end of an edge; `what` describes it in a fault. The statements of a subgraph get their meaning.
+    fn end(&mut self, what: &str) -> Result<End<'a>, Stop> {
         if self.take(Token::Subgraph)? {
-            if let Token::Word(_) = self.token {
+            if let Token::Word(_) = self.here.token {
                 self.advance()?;
             }
-            return self.block(false).map(End::Subgraph);
+            self.block(false)?;
+            return Ok(End::Subgraph);
         }
-        if self.token == Token::Mark('{') {
-            return self.block(false).map(End::Subgraph);
+        if self.here.token == Token::Mark('{') {
+            self.block(false)?;
+            return Ok(End::Subgraph);
         }
         let name = self.word(what)?;
         // A port is a name, a point of the compass, or both.
@@ -317,20 +450,37 @@ impl<'a> Parser<'a> {
         Ok(End::Node(name))
     }
 
-    /// Parses lists of attributes: none, one or several.
-    fn attributes(&mut self) -> Result<Attributes<'a>, Fault> {
-        let mut attributes = Vec::new();
+    /// Reads lists of attributes: none, one or several.
+    fn attributes(
+        &mut self,
+        mut take: impl FnMut(&mut Description<'_>, Word<'a>, Word<'a>) -> Result<(), SpecError>,
+    ) -> Result<(), Stop> {
         while self.take(Token::Mark('['))? {
             while !self.take(Token::Mark(']'))? {
                 let name = self.word("an attribute or `]`")?;
                 if !self.take(Token::Mark('='))? {
-                    return Err(self.expected("`=`"));
+                    return Err(self.expected("`=`").into());
                 }
-                attributes.push((name, self.word("a value")?));
+                let value = self.word("a value")?;
+                if let Some(to) = &mut self.to {
+                    take(to, name, value)?;
+                }
                 let _ = self.take(Token::Mark(','))? || self.take(Token::Mark(';'))?;
             }
         }
-        Ok(attributes)
+        Ok(())
+    }
+
+    fn of_node(&mut self) -> Result<OfNode, Stop> {
+        let mut own = OfNode::default();
+        self.attributes(|to, key, value| own.take(to.reading(), &key, &value))?;
+        Ok(own)
+    }
+
+    fn of_edge(&mut self) -> Result<OfEdge, Stop> {
+        let mut own = OfEdge::default();
+        self.attributes(|to, key, value| own.take(to.reading(), &key, &value))?;
+        Ok(own)
     }
 }
 
@@ -398,26 +548,32 @@ fn numeral(text: &str) -> usize {
 mod tests {
     use super::*;
 
+    /// The fault of a text.
+    fn fault_of(text: &str) -> Fault {
+        match graph(text, None) {
+            Err(Stop::Fault(fault)) => fault,
+            _ => panic!("{text} is read"),
+        }
+    }
+
     #[test]
     fn words_are_names_numerals_and_strings() {
-        let graph = parse("Graph x { -1.5 -- .5; \"a \\\" b\" -- <b <i>c</i>>; é_1 [u=\"\", v=2.]; }").unwrap();
-        let mut names = Vec::new();
-        for statement in &graph.statements {
-            match statement {
-                Statement::Edge(edge) => edge.ends.iter().for_each(|end| {
-                    let End::Node(name) = end else { panic!("a node") };
-                    names.push(name.text.to_string());
-                }),
-                Statement::Node(name, attributes) => {
-                    names.push(name.text.to_string());
-                    names.extend(
-                        attributes.iter().map(|(key, value)| format!("{}={} at {}", key.text, value.text, key.at)),
-                    );
-                }
-                _ => panic!("{statement:?}"),
+        let text = "-1.5 .5; \"a \\\" b\" <b <i>c</i>> é_1 \"\" 2.";
+        let here = Mark { at: 0, after: 0, token: Token::End };
+        let mut parser = Parser { text, here, open: Vec::new(), is_directed: false, to: None };
+        let mut words = Vec::new();
+        assert!(parser.advance().is_ok());
+        while parser.here.token != Token::End {
+            match parser.word("a word") {
+                Ok(word) => words.push((word.text.to_string(), word.at)),
+                Err(_) => assert!(parser.advance().is_ok()),
             }
         }
-        assert_eq!(names, ["-1.5", ".5", "a \" b", "<b <i>c</i>>", "é_1", "u= at 54", "v=2. at 60"]);
+        let words: Vec<(&str, usize)> = words.iter().map(|(word, at)| (word.as_str(), *at)).collect();
+        assert_eq!(
+            words,
+            [("-1.5", 0), (".5", 5), ("a \" b", 9), ("<b <i>c</i>>", 18), ("é_1", 31), ("", 36), ("2.", 39)]
+        );
     }
 
     #[test]
@@ -438,7 +594,7 @@ mod tests {
             ("graph { a } strict", Fault::Behind),
             ("graph { a } \"", syntax(1, 13, "a string does not end")),
         ] {
-            assert_eq!(graph(text).unwrap_err(), fault, "{text}");
+            assert_eq!(fault_of(text), fault, "{text}");
         }
     }
 }

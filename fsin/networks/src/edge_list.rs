@@ -5,8 +5,8 @@ use std::borrow::Cow;
 
 use trgen::catalog::SpecError;
 
-use super::{Builder, malformed, speeds, word};
-use fsin_core::topology::graph::{Attributes, Graph, Places, Reading, short};
+use super::{MOST_ATTRIBUTES, malformed, speeds, word};
+use fsin_core::topology::graph::{Attributes, Description, Places, short};
 
 const FORM: &str = "write a line for each link, as networkx does: `s1 s2 {'rate': '10Gb/s', 'delay': '4us'}`";
 
@@ -17,10 +17,10 @@ pub(crate) fn begins(text: &str) -> bool {
     ends.is_some_and(|(ends, _)| ends.split_whitespace().count() == 2)
 }
 
-/// The statements of a list.
-pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
+/// States a list.
+pub(crate) fn parse(text: &str, to: &mut Description<'_>) -> Result<(), SpecError> {
+    let of = to.reading();
     let places = &of.places;
-    let mut builder = Builder::default();
     let mut begin = 0;
     for line in text.split_inclusive('\n') {
         let code = line.trim_end();
@@ -31,12 +31,11 @@ pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
                 return Err(malformed(places, begin, "two nodes and a dictionary are a link", FORM));
             };
             let attributes = Dictionary { text: code, at: open, begin, places }.parse()?;
-            builder.edge([one, other], false, speeds::plain(attributes, of));
-            builder.check_count(begin, places)?;
+            to.edge([&one, &other], false, &speeds::plain(attributes, of))?;
         }
         begin += line.len();
     }
-    Ok(builder.graph())
+    Ok(())
 }
 
 /// \[bytes\] Where a part of a line stands in it.
@@ -63,6 +62,9 @@ impl<'a> Dictionary<'a, '_> {
             let (key, at) = self.value()?;
             self.expect(':')?;
             let (value, value_at) = self.value()?;
+            if attributes.len() >= MOST_ATTRIBUTES {
+                return Err(self.refused("too many values"));
+            }
             attributes.push((word(key, at), word(value, value_at)));
             if self.peek() != Some('}') {
                 self.expect(',')?;

@@ -1,8 +1,7 @@
 //! How texts of known formats that are not read begin, and what to do with them instead, with settings in braces.
 
-use super::graphml::root;
 use super::head;
-use super::lines::words;
+use super::xml::root;
 
 pub(crate) const GRAPHML: &str = "write it as GraphML, as networkx does: nx.write_graphml(G, \"net.graphml\")";
 pub(crate) const LINKS: &str = "write its links as CSV: a line `source,target,rate,delay`, then one for each link; columns source_kind and \
@@ -69,11 +68,8 @@ pub(crate) fn is_sndlib_json(text: &str) -> bool {
 }
 
 pub(crate) fn is_cm(text: &str) -> bool {
-    let lines: Vec<_> = words(text.get(..text.len().min(1 << 12)).unwrap_or(text)).take(2).collect();
-    let is = |line: Option<&Vec<super::Word<'_>>>, key: &str| {
-        line.and_then(|line| line.first()).is_some_and(|word| word.text.eq_ignore_ascii_case(key))
-    };
-    is(lines.first(), "Nodes") && is(lines.get(1), "Connections")
+    let mut lines = text.lines().filter_map(|line| line.split('#').next()?.split_whitespace().next());
+    ["Nodes", "Connections"].iter().all(|key| lines.next().is_some_and(|word| word.eq_ignore_ascii_case(key)))
 }
 
 pub(crate) fn is_containerlab(text: &str) -> bool {
@@ -135,11 +131,17 @@ pub(crate) fn is_graph6(text: &str) -> bool {
     text.starts_with(">>graph6<<") || text.starts_with(">>sparse6<<")
 }
 
-/// Lines of a text, up to some hundred, as numbers where they are all numbers.
-fn numbers(text: &str) -> Option<Vec<Vec<f64>>> {
+/// A line of numbers: how many, and whether one is no whole number.
+type Numbers = (usize, bool);
+
+/// Lines of a text, up to some hundred, where they all have numbers alone.
+fn numbers(text: &str) -> Option<Vec<Numbers>> {
     let lines = text.lines().map(|line| line.split('#').next().unwrap_or("").trim()).filter(|line| !line.is_empty());
     let numbers = |line: &str| {
-        line.split([' ', '\t', ',']).filter(|word| !word.is_empty()).map(|word| word.parse().ok()).collect()
+        let words = line.split([' ', '\t', ',']).filter(|word| !word.is_empty());
+        words.map(|word| word.parse::<f64>().ok()).try_fold((0, false), |(count, is_broken), number| {
+            number.map(|number| (count + 1, is_broken || number.fract() != 0.0))
+        })
     };
     lines.take(300).map(numbers).collect()
 }
@@ -147,7 +149,7 @@ fn numbers(text: &str) -> Option<Vec<Vec<f64>>> {
 pub(crate) fn is_rocketfuel(text: &str) -> bool {
     let lines = text.lines().filter(|line| !line.trim().is_empty()).take(20);
     let mut is_any = false;
-    let all = lines.map(|line| line.split_whitespace().collect::<Vec<_>>()).all(|line| {
+    let all = lines.map(|line| line.split_whitespace().take(4).collect::<Vec<_>>()).all(|line| {
         is_any |= line.iter().any(|word| word.contains(",+"));
         line.len() == 3 && line[2].parse::<f64>().is_ok() && line[0].parse::<f64>().is_err()
     });
@@ -156,8 +158,7 @@ pub(crate) fn is_rocketfuel(text: &str) -> bool {
 
 /// Counts of nodes and links, then three numbers a line: nodes with places, edges with lengths.
 pub(crate) fn is_inet(text: &str) -> bool {
-    numbers(text)
-        .is_some_and(|lines| lines.len() > 2 && lines[0].len() == 2 && lines[1..].iter().all(|line| line.len() == 3))
+    numbers(text).is_some_and(|lines| lines.len() > 2 && lines[0].0 == 2 && lines[1..].iter().all(|line| line.0 == 3))
 }
 
 pub(crate) fn is_weighted(text: &str) -> bool {
@@ -175,9 +176,9 @@ pub(crate) fn is_weighted(text: &str) -> bool {
 /// Rows of equally many numbers, three or more, or two that are no whole numbers: an adjacency matrix or coordinates.
 pub(crate) fn is_matrix(text: &str) -> bool {
     numbers(text).is_some_and(|lines| match lines.first() {
-        Some(first) if lines.len() > 1 => {
-            lines.iter().all(|line| line.len() == first.len())
-                && (first.len() > 3 || first.len() == 2 && lines.iter().flatten().any(|number| number.fract() != 0.0))
+        Some(&(first, _)) if lines.len() > 1 => {
+            lines.iter().all(|&(count, _)| count == first)
+                && (first > 3 || first == 2 && lines.iter().any(|&(_, is_broken)| is_broken))
         }
         _ => false,
     })

@@ -3,12 +3,12 @@
 //! Nodes are called by their labels; where two have the same one, their numbers are part of their names. Format:
 //! Himsolt, GML: a portable graph file format, Passau 1997.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 
 use trgen::catalog::SpecError;
 
-use super::{Builder, malformed, speeds, word};
-use fsin_core::topology::graph::{Attributes, Graph, Places, Reading, Word, short};
+use super::{MOST_ATTRIBUTES, malformed, speeds, word};
+use fsin_core::topology::graph::{Attributes, Description, Labels, Places, Reading, Word, short};
 
 const FORM: &str = "write `graph [ node [ id 0 label \"s1\" ] node [ id 1 label \"s2\" ] edge [ source 0 target 1 rate \"10Gb/s\" ] ]`";
 
@@ -44,80 +44,89 @@ pub(crate) fn is_topohub(text: &str) -> bool {
     begins(text) && text.contains("avg_degree") && text.match_indices("stats").any(is_list)
 }
 
-/// A value of a key.
-enum Value<'a> {
-    Text(Word<'a>),
-    List(Vec<(Word<'a>, Value<'a>)>),
-}
-
-/// The statements of a graph.
-pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
+/// States a graph. The text is read several times, since what stands in it takes more memory than it does: labels that
+/// repeat are known when all nodes have been read, and edges may stand before nodes.
+pub(crate) fn parse(text: &str, to: &mut Description<'_>) -> Result<(), SpecError> {
+    let of = to.reading();
     let places = &of.places;
     let in_capitals = graph_as(text).is_some_and(|word| word != "graph");
-    let mut reader = Reader { text, at: 0, places, in_capitals };
-    let top = reader.list(DEPTH, false)?;
-    let graph = top.into_iter().find_map(|(key, value)| match value {
-        Value::List(list) if key.text == "graph" => Some(list),
-        _ => None,
-    });
-    let graph = graph.ok_or_else(|| malformed(places, 0, "no `graph [ ... ]`", FORM))?;
-    let mut is_directed = false;
-    let (mut nodes, mut edges) = (Vec::new(), Vec::new());
-    for (key, value) in graph {
-        match (&*key.text, value) {
-            ("directed", Value::Text(value)) => is_directed = value.text == "1",
-            ("node", Value::List(list)) => nodes.push((key, list)),
-            ("edge", Value::List(list)) => edges.push((key, list)),
-            // What else is said of the graph says nothing of the network.
-            _ => {}
+    let whole = Reader { text, at: 0, places, in_capitals };
+    // The whole text first: what is behind the graph may be wrong.
+    let mut graph = None;
+    let mut reader = whole;
+    while let Some(key) = reader.key(false)? {
+        let (at, value) = (reader.at, reader.value(DEPTH)?);
+        if value.is_none() && key.text == "graph" && graph.is_none() {
+            graph = Some(Reader { at: at + 1, ..whole });
         }
     }
-    let mut known: HashMap<String, Word<'a>> = HashMap::new();
-    let mut declared = Vec::new();
-    for (at, list) in nodes {
-        let mut attributes = plain(list, of);
-        let number =
-            take(&mut attributes, "id").ok_or_else(|| malformed(places, at.at, "a node without its id", FORM))?;
-        let label = take(&mut attributes, "label").filter(|label| !label.text.is_empty());
-        declared.push((number, label, attributes));
-    }
-    let mut labels: HashMap<String, usize> = HashMap::new();
-    for (_, label, _) in &declared {
-        *labels.entry(label.as_ref().map_or_else(String::new, |label| label.text.to_string())).or_default() += 1;
-    }
-    let several = labels.values().filter(|&&count| count > 1).count();
+    let graph = graph.ok_or_else(|| malformed(places, 0, "no `graph [ ... ]`", FORM))?;
+    let mut is_directed = false;
+    let mut labels = Labels::default();
+    // By label: whether it repeats.
+    let mut repeats: Vec<bool> = Vec::new();
+    graph.each(|reader, key| {
+        if key.text == "node" && reader.is_list() {
+            let (list, _) = reader.fields()?;
+            let label = list.iter().find(|(key, _)| key.text == "label").map_or("", |(_, value)| &value.text);
+            let number = labels.number(label) as usize;
+            match repeats.get_mut(number) {
+                Some(repeats) => *repeats = true,
+                None => repeats.push(false),
+            }
+            return Ok(());
+        }
+        // What else is said of the graph says nothing of the network.
+        if let Some(value) = reader.value(DEPTH - 1)?.filter(|_| key.text == "directed") {
+            is_directed = value.text == "1";
+        }
+        Ok(())
+    })?;
+    let several = repeats.iter().filter(|&&repeats| repeats).count();
     if several > 0 {
         of.note(format!("labels of nodes repeat ({several}): there the id is part of the name"));
     }
-    let mut builder = Builder::default();
-    for (number, label, attributes) in declared {
+    // By id: the number of the node.
+    let (mut ids, mut nodes) = (Labels::default(), Vec::new());
+    graph.each(|reader, key| {
+        if key.text != "node" || !reader.is_list() {
+            return reader.value(DEPTH - 1).map(|_| ());
+        }
+        let mut attributes = plain(reader.fields()?, of);
+        let number =
+            take(&mut attributes, "id").ok_or_else(|| malformed(places, key.at, "a node without its id", FORM))?;
+        let label = take(&mut attributes, "label").filter(|label| !label.text.is_empty());
+        if ids.number(&number.text) as usize != nodes.len() {
+            return Err(malformed(places, number.at, format!("node {} stands twice", short(&number.text)), FORM));
+        }
         let name = match label {
-            None => number.clone(),
-            Some(label) if labels.get(&*label.text).is_some_and(|&count| count > 1) => {
+            None => number,
+            Some(label) if labels.get(&label.text).is_some_and(|label| repeats[label as usize]) => {
                 word(format!("{} ({})", label.text, number.text), label.at)
             }
             Some(label) => label,
         };
-        if known.insert(number.text.to_string(), name.clone()).is_some() {
-            return Err(malformed(places, number.at, format!("node {} stands twice", short(&number.text)), FORM));
+        nodes.push(to.node(&name, &attributes)?);
+        Ok(())
+    })?;
+    graph.each(|reader, key| {
+        if key.text != "edge" || !reader.is_list() {
+            return reader.value(DEPTH - 1).map(|_| ());
         }
-        builder.node(name, attributes);
-    }
-    for (at, list) in edges {
-        let mut attributes = plain(list, of);
+        let mut attributes = plain(reader.fields()?, of);
         let mut end = |name: &str| {
             let number = take(&mut attributes, name);
-            let number = number.ok_or_else(|| malformed(places, at.at, format!("an edge without its {name}"), FORM))?;
-            let node = known.get(&*number.text).map(|node| word(node.text.clone(), number.at));
+            let number =
+                number.ok_or_else(|| malformed(places, key.at, format!("an edge without its {name}"), FORM))?;
             let what = || format!("an edge names node {}, which is not there", short(&number.text));
+            let node = ids.get(&number.text).map(|id| (nodes[id as usize], number.at));
             node.ok_or_else(|| malformed(places, number.at, what(), FORM))
         };
-        let ends = [end("source")?, end("target")?];
+        let [(one, _), (other, at)] = [end("source")?, end("target")?];
         take(&mut attributes, "key");
         take(&mut attributes, "id");
-        builder.edge(ends, is_directed, speeds::plain(attributes, of));
-    }
-    Ok(builder.graph())
+        to.link([one, other], at, is_directed, &speeds::plain(attributes, of))
+    })
 }
 
 /// Takes an attribute out of a list.
@@ -127,18 +136,13 @@ fn take<'a>(attributes: &mut Attributes<'a>, name: &str) -> Option<Word<'a>> {
 }
 
 /// The attributes of a node or edge. Lists, such as `graphics [ ... ]`, say nothing of a network.
-fn plain<'a>(list: Vec<(Word<'a>, Value<'a>)>, of: &Reading<'_>) -> Attributes<'a> {
-    let mut attributes = Vec::new();
-    for (key, value) in list {
-        match value {
-            Value::Text(value) => attributes.push((key, value)),
-            Value::List(_) => of.decorated(&key.text),
-        }
-    }
+fn plain<'a>((attributes, lists): (Attributes<'a>, Vec<Word<'a>>), of: &Reading<'_>) -> Attributes<'a> {
+    lists.iter().for_each(|key| of.decorated(&key.text));
     attributes
 }
 
 /// Reads keys and values.
+#[derive(Clone, Copy)]
 struct Reader<'a, 'p> {
     text: &'a str,
     /// \[bytes\] What has been read.
@@ -164,44 +168,74 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Keys and values up to the end of the text, or of the list.
-    fn list(&mut self, depth: usize, is_inner: bool) -> Result<Vec<(Word<'a>, Value<'a>)>, SpecError> {
-        let mut list = Vec::new();
-        loop {
-            self.skip();
-            let rest = &self.text[self.at..];
-            if rest.is_empty() && is_inner {
-                return Err(malformed(self.places, self.at, "a list without its `]`", FORM));
-            }
-            if rest.is_empty() || (is_inner && rest.starts_with(']')) {
-                self.at += usize::from(is_inner);
-                return Ok(list);
-            }
-            let mut key = self.word()?;
-            if self.in_capitals
-                && let Some(known) = KEYS.iter().find(|known| known.eq_ignore_ascii_case(&key.text))
-            {
-                key.text = (*known).into();
-            }
-            self.skip();
-            let rest = &self.text[self.at..];
-            let value = if rest.starts_with('[') {
-                if depth == 0 {
-                    return Err(malformed(self.places, self.at, "lists within lists within lists", FORM));
-                }
-                self.at += 1;
-                Value::List(self.list(depth - 1, true)?)
-            } else if let Some(quoted) = rest.strip_prefix('"') {
-                let end = quoted.find('"');
-                let end = end.ok_or_else(|| malformed(self.places, self.at, "a text without its end", FORM))?;
-                let at = self.at;
-                self.at += end + 2;
-                Value::Text(word(without_entities(&quoted[..end]), at))
-            } else {
-                Value::Text(self.word()?)
-            };
-            list.push((key, value));
+    /// The next key, before its value; `None` behind the end of the text, or of the list.
+    fn key(&mut self, is_inner: bool) -> Result<Option<Word<'a>>, SpecError> {
+        self.skip();
+        let rest = &self.text[self.at..];
+        if rest.is_empty() && is_inner {
+            return Err(malformed(self.places, self.at, "a list without its `]`", FORM));
         }
+        if rest.is_empty() || (is_inner && rest.starts_with(']')) {
+            self.at += usize::from(is_inner);
+            return Ok(None);
+        }
+        let mut key = self.word()?;
+        if self.in_capitals
+            && let Some(known) = KEYS.iter().find(|known| known.eq_ignore_ascii_case(&key.text))
+        {
+            key.text = (*known).into();
+        }
+        self.skip();
+        Ok(Some(key))
+    }
+
+    /// True if the value that is next is a list.
+    fn is_list(&self) -> bool {
+        self.text[self.at..].starts_with('[')
+    }
+
+    /// Reads a value: its text, or `None` for a list, which is read past. `depth` lists may stand in each other.
+    fn value(&mut self, depth: usize) -> Result<Option<Word<'a>>, SpecError> {
+        if self.is_list() {
+            if depth == 0 {
+                return Err(malformed(self.places, self.at, "lists within lists within lists", FORM));
+            }
+            self.at += 1;
+            while self.key(true)?.is_some() {
+                self.value(depth - 1)?;
+            }
+            return Ok(None);
+        }
+        let Some(quoted) = self.text[self.at..].strip_prefix('"') else { return self.word().map(Some) };
+        let end = quoted.find('"');
+        let end = end.ok_or_else(|| malformed(self.places, self.at, "a text without its end", FORM))?;
+        let at = self.at;
+        self.at += end + 2;
+        Ok(Some(word(without_entities(&quoted[..end]), at)))
+    }
+
+    /// Reads the list of a node or edge: its attributes, and the keys of the lists in it.
+    fn fields(&mut self) -> Result<(Attributes<'a>, Vec<Word<'a>>), SpecError> {
+        let (mut attributes, mut lists) = (Vec::new(), Vec::new());
+        self.at += 1;
+        while let Some(key) = self.key(true)? {
+            if attributes.len() + lists.len() > MOST_ATTRIBUTES {
+                return Err(malformed(self.places, key.at, "too many attributes", FORM));
+            }
+            match self.value(DEPTH - 2)? {
+                Some(value) => attributes.push((key, value)),
+                None => lists.push(key),
+            }
+        }
+        Ok((attributes, lists))
+    }
+
+    /// Calls something for each key of the list that was begun, before its value, which it must read.
+    fn each(mut self, mut take: impl FnMut(&mut Self, Word<'a>) -> Result<(), SpecError>) -> Result<(), SpecError> {
+        while let Some(key) = self.key(true)? {
+            take(&mut self, key)?;
+        }
+        Ok(())
     }
 
     fn word(&mut self) -> Result<Word<'a>, SpecError> {
@@ -218,8 +252,12 @@ impl<'a> Reader<'a, '_> {
 }
 
 /// A text with characters in place of their names.
-fn without_entities(text: &str) -> String {
-    [("&quot;", "\""), ("&lt;", "<"), ("&gt;", ">"), ("&apos;", "'"), ("&amp;", "&")]
+fn without_entities(text: &str) -> Cow<'_, str> {
+    if !text.contains('&') {
+        return Cow::Borrowed(text);
+    }
+    let plain = [("&quot;", "\""), ("&lt;", "<"), ("&gt;", ">"), ("&apos;", "'"), ("&amp;", "&")]
         .iter()
-        .fold(text.to_owned(), |text, (entity, letter)| text.replace(entity, letter))
+        .fold(text.to_owned(), |text, (entity, letter)| text.replace(entity, letter));
+    Cow::Owned(plain)
 }

@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 
 use trgen::catalog::{ErrorKind, SpecError};
 
-use super::lines::{number, words};
-use super::{Builder, implied, malformed, word};
-use fsin_core::topology::graph::{Attributes, Graph, MAX_SWITCHES, Places, Reading, Word, refusal, short};
+use super::lines::number;
+use super::{implied, malformed, word};
+use fsin_core::topology::graph::{Attributes, Description, MAX_SWITCHES, Places, Word, refusal, short, words};
 
 const FORM: &str = "write `Nodes 16`, `Tiers 3`, `Podsize 4`, and for each tier `Tier 0`, `Downlink_speed_Gbps 100`, `Radix_Up 2`, \
                     `Radix_Down 2`, `Downlink_Latency_ns 1000`";
@@ -34,15 +34,14 @@ const OF_TIERS: [&str; 9] = [
 
 /// True for a text whose first lines are `Nodes N` and `Tiers T`, in either order, or with `Podsize P` between them.
 pub(crate) fn begins(text: &str) -> bool {
-    let lines = words(text.get(..text.len().min(1 << 12)).unwrap_or(text));
-    let of = |line: &[Word<'_>]| match line {
-        [name, value] => KEYS
-            .iter()
-            .position(|key| name.text.eq_ignore_ascii_case(key))
-            .filter(|_| value.text.parse::<u64>().is_ok()),
-        _ => None,
+    let lines = text.lines().map(|line| line.split('#').next().unwrap_or("")).filter(|line| !line.trim().is_empty());
+    let of = |line: &str| {
+        let mut words = line.split_whitespace();
+        let (name, value) = (words.next()?, words.next()?);
+        let known = KEYS.iter().position(|key| name.eq_ignore_ascii_case(key));
+        known.filter(|_| value.parse::<u64>().is_ok() && words.next().is_none())
     };
-    let found: Vec<Option<usize>> = lines.take(3).map(|line| of(&line)).collect();
+    let found: Vec<Option<usize>> = lines.take(3).map(of).collect();
     // Nodes and tiers.
     found.first().is_some_and(Option::is_some) && found.contains(&Some(0)) && found.contains(&Some(1))
 }
@@ -67,14 +66,19 @@ struct Tier {
     at: usize,
 }
 
+/// Maximum number of tiers that are looked at.
+const MOST_TIERS: usize = 1 << 10;
+
 /// Maximum number of switches of a tier, and of links between two.
 const MOST: usize = 1 << 20;
 
-/// The statements of a file.
-pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
+/// States a file.
+pub(crate) fn parse(text: &str, to: &mut Description<'_>) -> Result<(), SpecError> {
+    let of = to.reading();
     let places = &of.places;
-    let (mut of_file, mut of_tiers): (Values<'a>, Vec<(usize, Values<'a>)>) = (Values::new(), Vec::new());
-    for line in words(text) {
+    let (mut of_file, mut of_tiers): (Values<'_>, Vec<(usize, Values<'_>)>) = (Values::new(), Vec::new());
+    for line in words(text, places) {
+        let line = line?;
         let [key, value] = &line[..] else { return Err(malformed(places, line[0].at, "a key and its value", FORM)) };
         let name = key.text.to_ascii_lowercase();
         if name == "tier" {
@@ -82,6 +86,10 @@ pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
             if tier != of_tiers.len() {
                 let what = format!("tier {tier} follows {} tiers", of_tiers.len());
                 return Err(malformed(places, value.at, what, "number tiers 0, 1, 2, from the hosts up"));
+            }
+            if tier >= MOST_TIERS {
+                let what = format!("more than {MOST_TIERS} tiers");
+                return Err(refusal(places, value.at, ErrorKind::TooLarge, what, "describe 2 or 3 tiers"));
             }
             of_tiers.push((key.at, Values::new()));
             continue;
@@ -170,47 +178,63 @@ pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
         return Err(refusal(places, at, ErrorKind::TooLarge, what, "use smaller numbers of links"));
     }
     of.unit("rates in Gb/s, delays in ns (htsim)".to_owned());
-    let mut builder = Builder::default();
-    (0..hosts).for_each(|host| builder.declare(word(format!("host{host}"), at), true));
+    for host in 0..hosts {
+        to.declare(&word(format!("host{host}"), at), true)?;
+    }
     let names = |tier: usize, count: usize| (0..count).map(move |number| format!("tier{tier}.{number}"));
-    names(0, pods * leaves).chain(names(1, pods * middles)).for_each(|name| builder.declare(word(name, at), false));
-    let link = |builder: &mut Builder<'a>, below: String, (tier, above): (usize, usize)| {
-        let of = &tiers[tier];
-        let above = word(format!("tier{tier}.{above}"), of.at);
-        let below = word(below, of.at);
-        let attributes = |crossing: f64| {
-            let mut attributes: Attributes<'a> = vec![
-                implied("rate", of.speed.clone(), of.at),
-                implied("delay", format!("{}ns", of.latency + crossing), of.at),
-            ];
-            if of.bundle > 1 {
-                attributes.push(implied("count", of.bundle.to_string(), of.at));
-            }
-            attributes
-        };
-        // A host adds nothing to what leaves it.
-        let (up, down) = (tier.checked_sub(1).map_or(0.0, |below| tiers[below].crossing), of.crossing);
-        if up == down {
-            builder.edge([below, above], false, attributes(up));
-        } else {
-            builder.edge([below.clone(), above.clone()], true, attributes(up));
-            builder.edge([above, below], true, attributes(down));
-        }
-    };
-    (0..hosts).for_each(|host| link(&mut builder, format!("host{host}"), (0, host / leaf.down)));
+    for name in names(0, pods * leaves).chain(names(1, pods * middles)) {
+        to.declare(&word(name, at), false)?;
+    }
+    for host in 0..hosts {
+        link(to, &tiers, format!("host{host}"), (0, host / leaf.down))?;
+    }
     for leaf in 0..pods * leaves {
         let first = leaf / leaves * middles;
-        (first..first + middles).for_each(|middle| link(&mut builder, format!("tier0.{leaf}"), (1, middle)));
+        for middle in first..first + middles {
+            link(to, &tiers, format!("tier0.{leaf}"), (1, middle))?;
+        }
     }
     if let Some(top) = tiers.get(2) {
         let group = middle.up / top.bundle;
-        names(2, middles * group).for_each(|name| builder.declare(word(name, at), false));
+        for name in names(2, middles * group) {
+            to.declare(&word(name, at), false)?;
+        }
         for middle in 0..pods * middles {
             let first = middle % middles * group;
-            (first..first + group).for_each(|top| link(&mut builder, format!("tier1.{middle}"), (2, top)));
+            for top in first..first + group {
+                link(to, &tiers, format!("tier1.{middle}"), (2, top))?;
+            }
         }
     }
-    Ok(builder.graph())
+    Ok(())
+}
+
+/// States a link from what stands below to a switch of a tier.
+fn link(
+    to: &mut Description<'_>,
+    tiers: &[Tier],
+    below: String,
+    (tier, above): (usize, usize),
+) -> Result<(), SpecError> {
+    let of = &tiers[tier];
+    let (above, below) = (word(format!("tier{tier}.{above}"), of.at), word(below, of.at));
+    let attributes = |crossing: f64| {
+        let mut attributes: Attributes<'_> = vec![
+            implied("rate", of.speed.clone(), of.at),
+            implied("delay", format!("{}ns", of.latency + crossing), of.at),
+        ];
+        if of.bundle > 1 {
+            attributes.push(implied("count", of.bundle.to_string(), of.at));
+        }
+        attributes
+    };
+    // A host adds nothing to what leaves it.
+    let (up, down) = (tier.checked_sub(1).map_or(0.0, |below| tiers[below].crossing), of.crossing);
+    if up == down {
+        return to.edge([&below, &above], false, &attributes(up));
+    }
+    to.edge([&below, &above], true, &attributes(up))?;
+    to.edge([&above, &below], true, &attributes(down))
 }
 
 /// The keys of a tier.

@@ -6,12 +6,10 @@
 //!
 //! Format: rdma-core, ibnetdiscover(8); ibsim, net-examples.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-
 use trgen::catalog::{ErrorKind, SpecError};
 
-use super::{Builder, implied, malformed, word};
-use fsin_core::topology::graph::{Graph, Reading, refusal, short};
+use super::{implied, malformed, word};
+use fsin_core::topology::graph::{Description, Labels, MAX_LINKS, Places, refusal, short};
 use fsin_core::words::counted;
 
 const FORM: &str = "write what ibnetdiscover gives: `Switch 36 \"S-0002\"`, then `[1] \"H-0001\"[1]` for each cable, and an empty line";
@@ -65,19 +63,51 @@ pub(crate) fn begins(text: &str) -> bool {
     first.is_some_and(|line| line.starts_with("vendid=") || header(line).is_some())
 }
 
-/// The statements of a fabric.
-pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
+/// What a file says of a node.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Said {
+    /// Cables name it.
+    Named,
+    /// It is described.
+    Described,
+    /// It is described, and left out.
+    Dropped,
+}
+
+/// A cable as one of its ends states it.
+#[derive(Clone, Copy)]
+struct Stated {
+    /// By end, in the order of names and ports: the node and the port.
+    ends: [(u32, u32); 2],
+    /// Where it stands, and at which end that is.
+    at: u32,
+    own: u8,
+    /// Width and data rate of a lane, in [`LANES`], if they are stated.
+    rate: Option<(u8, u8)>,
+}
+
+/// The rate of a cable in words.
+fn words_of((width, lane): (u8, u8)) -> String {
+    format!("{width}x{}", LANES[usize::from(lane)].0)
+}
+
+/// \[b/s\] The rate of a cable.
+fn bits_of((width, lane): (u8, u8)) -> u64 {
+    u64::from(width) * LANES[usize::from(lane)].1 * 10_000_000
+}
+
+/// States a fabric.
+pub(crate) fn parse(text: &str, to: &mut Description<'_>) -> Result<(), SpecError> {
+    let of = to.reading();
     let places = &of.places;
-    // In order of appearance: name, whether it is a host, its place; `None` for one that is left out.
-    let mut nodes: Vec<(String, bool, usize)> = Vec::new();
-    let mut numbers: HashMap<String, usize> = HashMap::new();
-    let mut dropped: HashSet<String> = HashSet::new();
-    // By both ends in order: name and port; where it stands, and its rate.
-    type Cable = [(String, u32); 2];
-    type Stated = (usize, usize, Option<(u64, String)>);
-    let mut cables: BTreeMap<Cable, Stated> = BTreeMap::new();
-    let mut named: Vec<(String, usize)> = Vec::new();
-    let mut here: Option<String> = None;
+    let mut names = Labels::default();
+    // By name.
+    let mut said: Vec<Said> = Vec::new();
+    // In order of appearance: name, whether it is a host, its place.
+    let mut nodes: Vec<(u32, bool, u32)> = Vec::new();
+    let mut dropped = 0;
+    let mut cables: Vec<Stated> = Vec::new();
+    let mut here: Option<u32> = None;
     let mut begin = 0;
     for line in text.split_inclusive('\n') {
         let at = begin;
@@ -90,6 +120,13 @@ pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
             of.decorated(code.split(['=', ' ']).next().unwrap_or(code));
             continue;
         }
+        let mut number = |name: &str, said: &mut Vec<Said>| {
+            let number = names.number(name);
+            if number as usize == said.len() {
+                said.push(Said::Named);
+            }
+            number
+        };
         if let Some((kind, ports, name)) = header(code) {
             if name.is_empty() || ports.len() > 3 {
                 return Err(malformed(
@@ -103,14 +140,16 @@ pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
                 && !kind.eq_ignore_ascii_case("rt")
                 && !kind.eq_ignore_ascii_case("router");
             let remark = code.split_once('#').map_or("", |(_, remark)| remark);
-            here = Some(name.to_owned());
+            let own = number(name, &mut said);
+            here = Some(own);
             if is_host
                 && (remark.contains("Aggregation Node")
                     || remark.contains("SharpAN")
                     || remark.contains("Mellanox Technologies Aggregation"))
             {
-                dropped.insert(name.to_owned());
-            } else if numbers.insert(name.to_owned(), nodes.len()).is_some() {
+                dropped += usize::from(said[own as usize] != Said::Dropped);
+                said[own as usize] = Said::Dropped;
+            } else if said[own as usize] == Said::Described {
                 return Err(refusal(
                     places,
                     at,
@@ -119,7 +158,8 @@ pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
                     "describe each node once",
                 ));
             } else {
-                nodes.push((name.to_owned(), is_host, at));
+                said[own as usize] = Said::Described;
+                nodes.push((own, is_host, at as u32));
             }
             continue;
         }
@@ -127,76 +167,101 @@ pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
             let what = format!("`{}` is neither a node nor a port", short(code));
             return Err(malformed(places, at, what, FORM));
         }
-        let Some(own) = &here else { return Err(malformed(places, at, "a port before the first node", FORM)) };
+        let Some(own) = here else { return Err(malformed(places, at, "a port before the first node", FORM)) };
         let port = port(code).ok_or_else(|| malformed(places, at, format!("`{}` is no cable", short(code)), FORM))?;
-        named.push((port.other.to_owned(), at));
-        let mut ends = [(own.clone(), port.here), (port.other.to_owned(), port.there)];
-        ends.sort();
-        if ends[0] == ends[1] {
-            of.note(format!("{}: a port that is linked to itself is left out", places.of(at)));
-            continue;
+        let other = number(port.other, &mut said);
+        let mut ends = [(own, port.here), (other, port.there)];
+        let is_turned = (port.other, port.there) < (names.name(own), port.here);
+        if is_turned {
+            ends.reverse();
         }
-        let rate = port.rate();
-        let order = cables.len();
-        match cables.get(&ends).cloned() {
-            None => drop(cables.insert(ends, (order, at, rate))),
-            Some((order, first, None)) => drop(cables.insert(ends, (order, first, rate))),
-            Some((_, first, Some(before))) => {
-                if let Some(now) = rate.filter(|now| *now != before) {
-                    let what = format!(
-                        "the cable of {} is {} here, and {} in {}",
-                        short(own),
-                        now.1,
-                        before.1,
-                        places.of(first)
-                    );
-                    return Err(refusal(places, at, ErrorKind::Conflict, what, "give both ends the same rate"));
-                }
-            }
+        cables.push(Stated { ends, at: at as u32, own: u8::from(is_turned), rate: port.rate() });
+        // Both ends of a cable may state it.
+        if cables.len() > 2 * MAX_LINKS {
+            let what = format!("more than {MAX_LINKS} cables");
+            return Err(refusal(places, at, ErrorKind::TooLarge, what, "use a smaller network"));
         }
     }
-    for (name, at) in named {
-        // The other end may be named by cables alone, in what is cut out of a fabric.
-        if !numbers.contains_key(&name) && !dropped.contains(&name) {
-            let what = format!("`{}` is no node of the file", short(&name));
-            return Err(refusal(
-                places,
-                at,
-                ErrorKind::UnknownName,
-                what,
-                "describe each node: `Switch 36 \"S-0002\"` or `Ca 1 \"H-0001\"`",
-            ));
+    // The other end may be named by cables alone, in what is cut out of a fabric.
+    for cable in &cables {
+        if let Some((name, _)) = cable.ends.iter().find(|(name, _)| said[*name as usize] == Said::Named) {
+            let what = format!("`{}` is no node of the file", short(names.name(*name)));
+            let remedy = "describe each node: `Switch 36 \"S-0002\"` or `Ca 1 \"H-0001\"`";
+            return Err(refusal(places, cable.at as usize, ErrorKind::UnknownName, what, remedy));
         }
     }
-    // A port has one cable.
-    let mut used: HashMap<&(String, u32), usize> = HashMap::new();
-    for (ends, &(_, at, _)) in &cables {
-        for end in ends {
-            if let Some(before) = used.insert(end, at) {
-                let what = format!("port {} of `{}` has another cable in {}", end.1, short(&end.0), places.of(before));
-                return Err(refusal(places, at.max(before), ErrorKind::Conflict, what, "give each port one cable"));
-            }
+    cables.retain(|cable| {
+        let is_loop = cable.ends[0] == cable.ends[1];
+        if is_loop {
+            of.note(format!("{}: a port that is linked to itself is left out", places.of(cable.at as usize)));
         }
-    }
-    if !dropped.is_empty() {
-        let what = counted(dropped.len(), "aggregation node of switches is", "aggregation nodes of switches are");
+        !is_loop
+    });
+    let cables = one_of_each(cables, &names, places)?;
+    check_ports(&cables, &names, places)?;
+    if dropped > 0 {
+        let what = counted(dropped, "aggregation node of switches is", "aggregation nodes of switches are");
         of.note(format!("{what} left out: they take part in collectives, and are no hosts"));
     }
-    let mut builder = Builder::default();
-    for (name, is_host, at) in nodes {
-        builder.declare(word(name, at), is_host);
+    for &(name, is_host, at) in &nodes {
+        to.declare(&word(names.name(name), at as usize), is_host)?;
     }
-    let mut in_order: Vec<_> =
-        cables.iter().filter(|(ends, _)| !ends.iter().any(|(name, _)| dropped.contains(name))).collect();
-    in_order.sort_by_key(|(_, (order, ..))| *order);
-    for (ends, (_, at, rate)) in in_order {
-        let attributes = rate.iter().map(|(rate, _)| implied("rate", format!("{rate}b/s"), *at)).collect();
+    drop(nodes);
+    let is_left_out = |cable: &Stated| cable.ends.iter().any(|(name, _)| said[*name as usize] == Said::Dropped);
+    for cable in cables.iter().filter(|cable| !is_left_out(cable)) {
+        let at = cable.at as usize;
+        let ends = cable.ends.map(|(name, _)| word(names.name(name), at));
+        let rate = cable.rate.map(|rate| implied("rate", format!("{}b/s", bits_of(rate)), at));
         if rate.is_some() {
             of.unit("rates: width times lane, 4xNDR is 400 Gb/s (InfiniBand)".to_owned());
         }
-        builder.edge([word(ends[0].0.clone(), *at), word(ends[1].0.clone(), *at)], false, attributes);
+        to.edge([&ends[0], &ends[1]], false, rate.as_slice())?;
     }
-    Ok(builder.graph())
+    Ok(())
+}
+
+/// Each cable once, in order of appearance, with the rate that any of its ends states.
+fn one_of_each(mut cables: Vec<Stated>, names: &Labels, places: &Places<'_>) -> Result<Vec<Stated>, SpecError> {
+    cables.sort_unstable_by_key(|cable| (cable.ends, cable.at));
+    let mut conflict: Option<(u32, u32)> = None;
+    let mut refused: Option<(Stated, Stated)> = None;
+    cables.dedup_by(|later, first| {
+        if later.ends != first.ends {
+            return false;
+        }
+        match (first.rate, later.rate) {
+            (Some(before), Some(now)) if bits_of(before) != bits_of(now) => {
+                if conflict.is_none_or(|known| (later.at, first.at) < known) {
+                    (conflict, refused) = (Some((later.at, first.at)), Some((*first, *later)));
+                }
+            }
+            (None, now) => first.rate = now,
+            (Some(_), _) => {}
+        }
+        true
+    });
+    if let Some((first, later)) = refused {
+        let own = short(names.name(later.ends[usize::from(later.own)].0));
+        let [before, now] = [first, later].map(|cable| cable.rate.map_or_else(String::new, words_of));
+        let what = format!("the cable of {own} is {now} here, and {before} in {}", places.of(first.at as usize));
+        let remedy = "give both ends the same rate";
+        return Err(refusal(places, later.at as usize, ErrorKind::Conflict, what, remedy));
+    }
+    cables.sort_unstable_by_key(|cable| cable.at);
+    Ok(cables)
+}
+
+/// Checks that a port has one cable.
+fn check_ports(cables: &[Stated], names: &Labels, places: &Places<'_>) -> Result<(), SpecError> {
+    let mut ports: Vec<(u32, u32, u32)> = Vec::with_capacity(2 * cables.len());
+    ports.extend(cables.iter().flat_map(|cable| cable.ends.map(|(name, port)| (name, port, cable.at))));
+    ports.sort_unstable();
+    let again = ports.windows(2).filter(|pair| (pair[0].0, pair[0].1) == (pair[1].0, pair[1].1));
+    let Some(pair) = again.min_by_key(|pair| pair[1].2) else { return Ok(()) };
+    let (name, port, at) = pair[1];
+    let before = places.of(pair[0].2 as usize);
+    let what = format!("port {port} of `{}` has another cable in {before}", short(names.name(name)));
+    Err(refusal(places, at as usize, ErrorKind::Conflict, what, "give each port one cable"))
 }
 
 /// A port and its cable.
@@ -209,15 +274,12 @@ struct Port<'a> {
 }
 
 impl Port<'_> {
-    /// \[b/s\] The rate that the remark states, and how.
-    fn rate(&self) -> Option<(u64, String)> {
+    /// The rate that the remark states: width, and the lane in [`LANES`].
+    fn rate(&self) -> Option<(u8, u8)> {
         self.remark.split(|letter: char| letter.is_whitespace() || letter == ',').rev().find_map(|word| {
             let (width, lane) = word.split_once('x')?;
-            let lane = LANES.iter().find(|(name, _)| *name == lane)?.1;
-            Some((
-                width.parse::<u64>().ok().filter(|width| (1..=12).contains(width))? * lane * 10_000_000,
-                word.to_owned(),
-            ))
+            let lane = LANES.iter().position(|(name, _)| *name == lane)?;
+            Some((width.parse::<u8>().ok().filter(|width| (1..=12).contains(width))?, lane as u8))
         })
     }
 }

@@ -1,14 +1,14 @@
 //! Node-link JSON, as networkx writes it: `{"nodes": [{"id": ...}], "links": [{"source": ..., "target": ...}]}`,
 //! `edges` in place of `links` since networkx 3.4.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use trgen::catalog::{ErrorKind, SpecError};
 
-use super::{Builder, malformed, speeds, word};
-use fsin_core::topology::graph::{Attributes, Demand, Graph, Places, Reading, Word, refusal, short};
+use super::{MOST_ATTRIBUTES, malformed, speeds, word};
+use fsin_core::topology::graph::{Attributes, Description, Labels, Reading, Word, refusal, short};
 
 const FORM: &str = "write what networkx.node_link_data gives: {\"directed\": false, \"nodes\": [{\"id\": \"s1\"}, ...], \
                     \"links\": [{\"source\": \"s1\", \"target\": \"s2\", \"rate\": \"10Gb/s\"}, ...]}";
@@ -19,6 +19,48 @@ struct Members<'a> {
     of: BTreeMap<String, &'a RawValue>,
     /// The first name that stands twice, with its second value.
     twice: Option<(String, &'a RawValue)>,
+    is_too_many: bool,
+}
+
+/// Something that is done with each value of a list.
+struct Each<F>(F);
+
+impl<'de, F: FnMut(&'de RawValue)> DeserializeSeed<'de> for Each<F> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de, F: FnMut(&'de RawValue)> Visitor<'de> for Each<F> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
+        while let Some(value) = list.next_element()? {
+            (self.0)(value);
+        }
+        Ok(())
+    }
+}
+
+/// Does something with each value of a list, until it fails. False if it is no list.
+fn each<'a>(
+    list: &'a RawValue,
+    mut take: impl FnMut(&'a RawValue) -> Result<(), SpecError>,
+) -> Result<bool, SpecError> {
+    let mut taken = Ok(());
+    let take = |value| {
+        if taken.is_ok() {
+            taken = take(value);
+        }
+    };
+    let is_list = Each(take).deserialize(&mut serde_json::Deserializer::from_str(list.get())).is_ok();
+    taken.map(|()| is_list)
 }
 
 impl<'a> Members<'a> {
@@ -33,9 +75,9 @@ impl<'a> Members<'a> {
 
 impl<'de> Deserialize<'de> for Members<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Each;
+        struct All;
 
-        impl<'de> Visitor<'de> for Each {
+        impl<'de> Visitor<'de> for All {
             type Value = Members<'de>;
 
             fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -45,7 +87,9 @@ impl<'de> Deserialize<'de> for Members<'de> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
                 let mut members = Members::default();
                 while let Some((name, value)) = map.next_entry::<String, &'de RawValue>()? {
-                    if members.of.insert(name.clone(), value).is_some() {
+                    if members.of.len() >= MOST_ATTRIBUTES {
+                        members.is_too_many = true;
+                    } else if members.of.insert(name.clone(), value).is_some() {
                         members.twice.get_or_insert((name, value));
                     }
                 }
@@ -53,7 +97,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
             }
         }
 
-        deserializer.deserialize_map(Each)
+        deserializer.deserialize_map(All)
     }
 }
 
@@ -67,11 +111,87 @@ pub(crate) fn is_topohub(text: &str) -> bool {
     text.trim_start().starts_with('{') && text.contains("\"stats\"") && text.contains("\"avg_degree\"")
 }
 
-/// The statements of an object of nodes and links, and the traffic that TopoHub states among them.
-pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
+/// A text of JSON while it is read.
+#[derive(Clone, Copy)]
+struct Json<'a, 'r> {
+    text: &'a str,
+    of: &'r Reading<'r>,
+}
+
+impl<'a> Json<'a, '_> {
+    /// \[bytes\] Where a value stands.
+    fn at(&self, value: &RawValue) -> usize {
+        value.get().as_ptr() as usize - self.text.as_ptr() as usize
+    }
+
+    fn malformed(&self, value: &RawValue, what: impl std::fmt::Display) -> SpecError {
+        malformed(&self.of.places, self.at(value), what, FORM)
+    }
+
+    /// The members of an object, each of which may stand once.
+    fn once(&self, members: Members<'a>, at: usize) -> Result<Members<'a>, SpecError> {
+        let places = &self.of.places;
+        if members.is_too_many {
+            let what = format!("an object of more than {MOST_ATTRIBUTES} members");
+            return Err(refusal(places, at, ErrorKind::TooLarge, what, "leave out what says nothing of the network"));
+        }
+        match members.twice {
+            Some((name, value)) => {
+                let what = format!("`{}` stands twice in an object", short(&name));
+                Err(refusal(places, self.at(value), ErrorKind::Conflict, what, "give it once"))
+            }
+            None => Ok(members),
+        }
+    }
+
+    fn object(&self, value: &'a RawValue) -> Result<Members<'a>, SpecError> {
+        let members = serde_json::from_str(value.get()).map_err(|_| self.malformed(value, "not an object"))?;
+        self.once(members, self.at(value))
+    }
+
+    /// Does something with each value of a list with this name.
+    fn each(
+        &self,
+        name: &str,
+        list: &'a RawValue,
+        take: impl FnMut(&'a RawValue) -> Result<(), SpecError>,
+    ) -> Result<(), SpecError> {
+        match each(list, take)? {
+            true => Ok(()),
+            false => Err(self.malformed(list, format!("`{name}` is not a list"))),
+        }
+    }
+
+    /// Takes a member out of an object that stands as `value`.
+    fn take(&self, object: &mut Members<'a>, value: &'a RawValue, name: &str) -> Result<Word<'a>, SpecError> {
+        let lacks = || self.malformed(value, format!("`{name}` is missing"));
+        object.remove(name).map(|value| self.word(value)).ok_or_else(lacks)
+    }
+
+    fn word(&self, value: &'a RawValue) -> Word<'a> {
+        word(plain(value), self.at(value))
+    }
+
+    /// What is left of an object.
+    fn attributes(&self, object: Members<'a>) -> Attributes<'a> {
+        let given = object.of.into_iter().filter(|(_, value)| value.get() != "null");
+        given.map(|(key, value)| (word(key, self.at(value)), self.word(value))).collect()
+    }
+}
+
+/// The name of a node beside its id, if it has one.
+fn name_of<'a>(json: &Json<'a, '_>, node: &Members<'a>) -> Option<Word<'a>> {
+    let name = node.get("name").filter(|value| value.get().starts_with('"')).map(|value| json.word(value));
+    name.filter(|name| !name.text.is_empty())
+}
+
+/// States an object of nodes and links, and the traffic that TopoHub states among them. Lists are read value by value,
+/// since values take more memory than their text.
+pub(crate) fn parse(text: &str, to: &mut Description<'_>) -> Result<(), SpecError> {
+    let of = to.reading();
     let places = &of.places;
-    let at = |value: &RawValue| value.get().as_ptr() as usize - text.as_ptr() as usize;
-    let members: Members<'a> = serde_json::from_str(text).map_err(|error| {
+    let json = Json { text, of };
+    let members: Members<'_> = serde_json::from_str(text).map_err(|error| {
         let place = format!("line {}, column {}", error.line().max(1), error.column().max(1));
         if error.is_eof() {
             let what = format!("{place}: the text ends within an object, a list or a string of JSON");
@@ -79,119 +199,108 @@ pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
         }
         SpecError::new(ErrorKind::Malformed, format!("{place}: not an object of JSON"), FORM)
     })?;
-    let once = |members: Members<'a>| match members.twice {
-        Some((name, value)) => {
-            let what = format!("`{}` stands twice in an object", short(&name));
-            Err(refusal(places, at(value), ErrorKind::Conflict, what, "give it once"))
-        }
-        None => Ok(members),
-    };
-    let members = once(members)?;
-    let list = |name: &str| -> Result<Option<Vec<&'a RawValue>>, SpecError> {
-        let Some(value) = members.get(name) else { return Ok(None) };
-        let list = serde_json::from_str(value.get());
-        list.map(Some).map_err(|_| malformed(places, at(value), format!("`{name}` is not a list"), FORM))
-    };
-    let object = |value: &'a RawValue| -> Result<Members<'a>, SpecError> {
-        let members = serde_json::from_str(value.get());
-        once(members.map_err(|_| malformed(places, at(value), "not an object", FORM))?)
-    };
+    let members = json.once(members, 0)?;
     let missing = |what: &str| malformed(places, 0, format!("`{what}` is missing"), FORM);
-    let nodes = list("nodes")?.ok_or_else(|| missing("nodes"))?;
-    let links = match list("links")? {
-        Some(links) => links,
-        None => list("edges")?.ok_or_else(|| missing("links"))?,
+    let nodes = members.get("nodes").ok_or_else(|| missing("nodes"))?;
+    // The names of nodes, and which of them repeat.
+    let (mut names, mut repeats) = (Labels::default(), Vec::new());
+    json.each("nodes", nodes, |value| {
+        let node = json.object(value)?;
+        if let Some(name) = name_of(&json, &node) {
+            let number = names.number(&name.text) as usize;
+            match repeats.get_mut(number) {
+                Some(repeats) => *repeats = true,
+                None => repeats.push(false),
+            }
+        }
+        Ok(())
+    })?;
+    let (name, links) = match members.get("links") {
+        Some(links) => ("links", links),
+        None => ("edges", members.get("edges").ok_or_else(|| missing("links"))?),
     };
     let is_directed = members.get("directed").is_some_and(|value| value.get() == "true");
-    let text_of = |value: &'a RawValue| word(plain(value), at(value));
-    let take = |object: &mut Members<'a>, value: &'a RawValue, name: &str| -> Result<Word<'a>, SpecError> {
-        let lacks = || malformed(places, at(value), format!("`{name}` is missing"), FORM);
-        object.remove(name).map(text_of).ok_or_else(lacks)
-    };
-    let attributes = |object: Members<'a>| -> Attributes<'a> {
-        let given = object.of.into_iter().filter(|(_, value)| value.get() != "null");
-        given.map(|(key, value)| (word(key, at(value)), text_of(value))).collect()
-    };
-    let mut builder = Builder::default();
-    // By id: what the node is called, its `name` if that is no other's.
-    let mut called: HashMap<String, Word<'a>> = HashMap::new();
-    let mut declared = Vec::new();
-    let mut names: HashMap<String, usize> = HashMap::new();
-    for value in nodes {
-        let mut node = object(value)?;
-        let id = take(&mut node, value, "id")?;
-        let name = node
-            .get("name")
-            .filter(|value| value.get().starts_with('"'))
-            .map(text_of)
-            .filter(|name| !name.text.is_empty());
-        if let Some(name) = &name {
-            *names.entry(name.text.to_string()).or_default() += 1;
-        }
+    // By id: the number of the node, which is called by its `name` if that is no other's.
+    let (mut ids, mut numbers) = (Labels::default(), Vec::new());
+    let has_names = !names.is_empty();
+    json.each("nodes", nodes, |value| {
+        let mut node = json.object(value)?;
+        let id = json.take(&mut node, value, "id")?;
+        let name = name_of(&json, &node);
         if name.is_some() {
             node.remove("name");
         }
-        // Not the members: a map takes hundreds of bytes, even an empty one from which all was taken.
-        declared.push((id, name, attributes(node)));
-    }
-    for (id, name, attributes) in declared {
-        let name = match name {
-            Some(name) => {
-                let is_own = names.get(&*name.text) == Some(&1);
-                if is_own { name } else { word(format!("{} ({})", name.text, id.text), name.at) }
-            }
-            None => id.clone(),
+        // Ids that are names need no numbers beside those of nodes.
+        let is_new = match has_names {
+            true => ids.number(&id.text) as usize == numbers.len(),
+            false => to.number_of(&id.text).is_none(),
         };
-        if called.insert(id.text.to_string(), name.clone()).is_some() {
+        if !is_new {
             return Err(malformed(places, id.at, format!("node {} stands twice", short(&id.text)), FORM));
         }
-        builder.node(name, attributes);
-    }
-    for value in links {
-        let mut link = object(value)?;
-        let ends = [take(&mut link, value, "source")?, take(&mut link, value, "target")?];
-        let [one, other] = ends.map(|end| {
-            called.get(&*end.text).map(|name| word(name.text.clone(), end.at)).ok_or_else(|| {
+        let name = match name {
+            Some(name) if names.get(&name.text).is_some_and(|number| !repeats[number as usize]) => name,
+            Some(name) => word(format!("{} ({})", name.text, id.text), name.at),
+            None => id,
+        };
+        let number = to.node(&name, &json.attributes(node))?;
+        if has_names {
+            numbers.push(number);
+        }
+        Ok(())
+    })?;
+    drop((names, repeats));
+    json.each(name, links, |value| {
+        let mut link = json.object(value)?;
+        let ends = [json.take(&mut link, value, "source")?, json.take(&mut link, value, "target")?];
+        let number = |end: &Word<'_>, to: &Description<'_>| {
+            called(&ids, &numbers, to, &end.text).ok_or_else(|| {
                 let what = format!("a link names `{}`, which is no `id` of a node", short(&end.text));
                 malformed(places, end.at, what, "list every node under `nodes`")
             })
-        });
+        };
+        let (one, other) = (number(&ends[0], to)?, number(&ends[1], to)?);
         // The number of a parallel edge in a multigraph.
         link.remove("key");
-        builder.edge([one?, other?], is_directed, speeds::plain(attributes(link), of));
+        to.link([one, other], ends[1].at, is_directed, &speeds::plain(json.attributes(link), of))
+    })?;
+    let graph = members.get("graph").filter(|_| is_topohub(text));
+    if let Some(demands) = graph.map(|graph| json.object(graph)).transpose()?.and_then(|graph| graph.get("demands")) {
+        topohub(&json, demands, |id, to| called(&ids, &numbers, to, id), to)?;
     }
-    if let Some(graph) = members.get("graph").filter(|_| is_topohub(text)) {
-        let demands = object(graph)?.get("demands");
-        builder.graph.demands =
-            demands.map_or(Ok(Vec::new()), |demands| topohub(demands, &called, &object, places, at))?;
-    }
-    Ok(builder.graph())
+    Ok(())
 }
 
-/// The traffic of TopoHub: by source, then by destination, a value.
+/// The node of an id: by the numbers of ids, or by name where ids are the names.
+fn called(ids: &Labels, numbers: &[u32], to: &Description<'_>, id: &str) -> Option<u32> {
+    match ids.is_empty() {
+        true => to.number_of(id),
+        false => ids.get(id).and_then(|id| numbers.get(id as usize).copied()),
+    }
+}
+
+/// States the traffic of TopoHub: by source, then by destination, a value.
 fn topohub<'a>(
+    json: &Json<'a, '_>,
     demands: &'a RawValue,
-    called: &HashMap<String, Word<'a>>,
-    object: &dyn Fn(&'a RawValue) -> Result<Members<'a>, SpecError>,
-    places: &Places<'_>,
-    at: impl Fn(&RawValue) -> usize,
-) -> Result<Vec<Demand<'a>>, SpecError> {
-    let mut all = Vec::new();
-    let name = |id: &str, value: &RawValue| {
-        called.get(id).map(|name| word(name.text.clone(), at(value))).ok_or_else(|| {
+    called: impl Fn(&str, &Description<'_>) -> Option<u32>,
+    to: &mut Description<'_>,
+) -> Result<(), SpecError> {
+    let node = |id: &str, value: &RawValue, to: &Description<'_>| {
+        called(id, to).ok_or_else(|| {
             let what = format!("a demand names `{}`, which is no `id` of a node", short(id));
-            malformed(places, at(value), what, "list every node under `nodes`")
+            malformed(&json.of.places, json.at(value), what, "list every node under `nodes`")
         })
     };
-    for (source, destinations) in object(demands)?.of {
-        for (destination, value) in object(destinations)?.of {
+    for (source, destinations) in json.object(demands)?.of {
+        for (destination, value) in json.object(destinations)?.of {
             let number = value.get().parse::<f64>().ok().filter(|&number| number >= 0.0 && number.is_finite());
-            let number =
-                number.ok_or_else(|| malformed(places, at(value), "a demand that is no number of 0 or more", FORM))?;
-            all.push((name(&source, value)?, name(&destination, value)?, number));
+            let number = number.ok_or_else(|| json.malformed(value, "a demand that is no number of 0 or more"))?;
+            let ends = [node(&source, value, to)?, node(&destination, value, to)?];
+            to.demand_of(ends, json.at(value), number);
         }
     }
-    Ok(all)
+    Ok(())
 }
 
 /// A text without its quotation marks; any other value as it is written.

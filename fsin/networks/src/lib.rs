@@ -1,8 +1,8 @@
 //! Files of networks in the formats of other tools, for [`fsin_core`]: readers, and writers of DOT, lists, CSV and
 //! JSON.
 //!
-//! Each format that is read is a file that turns a text into [statements](fsin_core::topology::graph::Statement), which
-//! the core alone gives a meaning, and a row of the [table](rows). The core's table of formats has the list of links
+//! Each format that is read is a file that states the nodes and edges of a text to a
+//! [description](graph::Description), which alone gives them a meaning, and a row of the [table](rows). The core's table of formats has the list of links
 //! alone until [`install`] adds these rows; the command and the crate `fsin-experiment` do it themselves.
 //!
 //! ```
@@ -14,7 +14,7 @@
 //! ```
 //!
 //! Decisions: docs/decisions/0190-formats-of-networks.md, docs/decisions/0400-files-of-the-field.md,
-//! docs/decisions/0570-formats-of-networks-outside.md.
+//! docs/decisions/0570-formats-of-networks-outside.md, docs/decisions/0571-nothing-is-kept-of-a-text.md.
 
 mod anynet;
 mod brite;
@@ -35,13 +35,12 @@ mod sndlib;
 mod speeds;
 mod table;
 mod write;
+mod xml;
 
 use std::borrow::Cow;
 
 use fsin_core::topology::Switched;
-use fsin_core::topology::graph::{
-    self, Attributes, Edge, End, FORMATS, Graph, Places, Statement, Word, check_count, refusal,
-};
+use fsin_core::topology::graph::{self, FORMATS, Places, Word, refusal};
 use trgen::catalog::{ErrorKind, SpecError};
 
 pub use table::rows;
@@ -62,6 +61,9 @@ pub fn network(text: &str, spec: String, endpoints: Option<u32>) -> Result<Switc
     graph::network(text, spec, endpoints)
 }
 
+/// Maximum number of attributes of a node or an edge. They take more memory than their text.
+const MOST_ATTRIBUTES: usize = 1 << 15;
+
 /// The text from its first word on, without comments, declarations of XML and empty lines before it.
 pub(crate) fn head(text: &str) -> &str {
     let mut rest = text.trim_start();
@@ -76,48 +78,9 @@ pub(crate) fn head(text: &str) -> &str {
     }
 }
 
-/// Statements under construction.
-#[derive(Default)]
-struct Builder<'a> {
-    graph: Graph<'a>,
-}
-
-impl<'a> Builder<'a> {
-    fn node(&mut self, name: Word<'a>, mut attributes: Attributes<'a>) {
-        // A list that grew has room for four, and a text has a million of them.
-        attributes.shrink_to_fit();
-        self.graph.statements.push(Statement::Node(name, attributes));
-    }
-
-    /// A node of which the format says whether it is a host.
-    fn declare(&mut self, name: Word<'a>, is_host: bool) {
-        let at = name.at;
-        let mut attributes = vec![implied("kind", if is_host { "host" } else { "switch" }, at)];
-        if !is_host {
-            attributes.push(implied("endpoints", "0", at));
-        }
-        self.node(name, attributes);
-    }
-
-    fn edge(&mut self, [one, other]: [Word<'a>; 2], is_directed: bool, mut attributes: Attributes<'a>) {
-        attributes.shrink_to_fit();
-        let ends = vec![End::Node(one), End::Node(other)];
-        self.graph.statements.push(Statement::Edge(Edge { ends, is_directed, attributes }));
-    }
-
-    /// Refuses more statements than a network has, at an offset.
-    fn check_count(&self, at: usize, places: &Places<'_>) -> Result<(), SpecError> {
-        check_count(&self.graph.statements, at, places)
-    }
-
-    fn graph(self) -> Graph<'a> {
-        self.graph
-    }
-}
-
 /// A word that stands at an offset, as it is or as it is meant.
 fn word<'a>(text: impl Into<Cow<'a, str>>, at: usize) -> Word<'a> {
-    Word { text: text.into(), at }
+    Word::new(text, at)
 }
 
 /// An attribute that a format implies; errors name the place `at`.

@@ -1,22 +1,11 @@
-//! Words of lines, for formats that consist of lines of words.
+//! Numbers in lines of words.
 
 use std::str::FromStr;
 
 use trgen::catalog::SpecError;
 
 use super::malformed;
-use fsin_core::topology::graph::{Places, Word, short, words_of};
-
-/// By line that is not empty: its words. `#` begins a comment. Lines are taken one by one, since words take more memory
-/// than their text.
-pub(crate) fn words(text: &str) -> impl Iterator<Item = Vec<Word<'_>>> {
-    let mut begin = 0;
-    let of_line = move |line| {
-        begin += str::len(line);
-        words_of(line, begin - line.len())
-    };
-    text.split_inclusive('\n').map(of_line).filter(|words| !words.is_empty())
-}
+use fsin_core::topology::graph::{Places, Word, short};
 
 /// A word as a number.
 ///

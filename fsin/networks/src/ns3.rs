@@ -10,9 +10,9 @@ use std::collections::BTreeSet;
 
 use trgen::catalog::{ErrorKind, SpecError};
 
-use super::lines::{number, words};
-use super::{Builder, malformed, word};
-use fsin_core::topology::graph::{Graph, MAX_NODES, Reading, Word, decimal, refusal, short};
+use super::lines::number;
+use super::{malformed, word};
+use fsin_core::topology::graph::{Description, MAX_NODES, Places, Word, decimal, refusal, short, words};
 use fsin_core::words::counted;
 
 const FORM: &str = "write `nodes switches links`, a line with the numbers of the switches, and a line for each link, as in \
@@ -23,18 +23,19 @@ const FORM: &str = "write `nodes switches links`, a line with the numbers of the
 pub(crate) fn begins(text: &str) -> bool {
     let mut lines =
         text.lines().map(|line| line.split('#').next().unwrap_or("")).filter(|line| !line.trim().is_empty());
-    let first: Vec<&str> = lines.next().unwrap_or("").split_whitespace().collect();
+    let first: Vec<&str> = lines.next().unwrap_or("").split_whitespace().take(7).collect();
     let numbers = first.iter().take_while(|word| word.parse::<f64>().is_ok()).count();
     // Coordinates and matrices have numbers alone.
     let is_other = || lines.take(8).all(|line| line.split_whitespace().count() == first.len());
     matches!((numbers, first.len()), (3, 3) | (4, 4) | (6, 6) | (5, 6)) && !(numbers == first.len() && is_other())
 }
 
-/// The statements of a list.
-pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
+/// States a list.
+pub(crate) fn parse(text: &str, to: &mut Description<'_>) -> Result<(), SpecError> {
+    let of = to.reading();
     let places = &of.places;
-    let mut lines = words(text);
-    let first = lines.next().unwrap_or_default();
+    let mut lines = words(text, places);
+    let first = lines.next().transpose()?.unwrap_or_default();
     let count = |at: usize| -> Result<usize, SpecError> {
         first.get(at).map_or(Ok(0), |word| number(places, word, "a number", FORM))
     };
@@ -59,7 +60,7 @@ pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
         return Err(refusal(places, at, ErrorKind::Conflict, what, "make the first line agree with the list"));
     }
     // The line of switches is empty, and so left out, if there are none.
-    let named: Vec<Word<'a>> = if switches > 0 { lines.next().unwrap_or_default() } else { Vec::new() };
+    let named = if switches > 0 { lines.next().transpose()?.unwrap_or_default() } else { Vec::new() };
     if named.len() != switches {
         let at = named.first().map_or(at, |word| word.at);
         let what = format!("{} switches are named in a line where the first line says {switches}", named.len());
@@ -77,49 +78,17 @@ pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
     for switch in &named {
         is_switch.insert(known(switch)?);
     }
-    let mut edges = Vec::new();
-    for _ in 0..links {
-        let Some(row) = lines.next() else {
-            let what = format!("{} links are listed where the first line says {links}", edges.len());
-            return Err(malformed(
-                places,
-                text.trim_end().len(),
-                what,
-                "the file ends too early, or counts more than it has",
-            ));
+    // Every row is checked before the numbers of the first line take memory.
+    for link in 0..links {
+        let Some(row) = lines.next().transpose()? else {
+            let what = format!("{link} links are listed where the first line says {links}");
+            let remedy = "the file ends too early, or counts more than it has";
+            return Err(malformed(places, text.trim_end().len(), what, remedy));
         };
-        // Text behind the list, where a link begins with two numbers.
-        if row.iter().take(2).all(|word| word.text.parse::<u64>().is_err()) {
-            let line: Vec<&str> = row.iter().map(|word| &*word.text).collect();
-            let what = format!(
-                "`{}` where link {} should stand, of {links} that the first line announces",
-                short(&line.join(" ")),
-                edges.len() + 1
-            );
-            return Err(malformed(places, row[0].at, what, "the list ends too early, or counts more than it has"));
-        }
-        let [source, destination, rate, delay, rest @ ..] = &row[..] else {
-            let what = format!("link {} of {links} lacks its rate or delay", edges.len() + 1);
-            return Err(malformed(places, row[0].at, what, FORM));
-        };
-        if let [errors, ..] = rest
-            && errors.text.parse() != Ok(0.0)
-        {
-            let what = format!("error rate {} of a link", short(&errors.text));
-            let remedy = "write 0: frame errors are a setting of the run, per of ethernet";
-            return Err(refusal(places, errors.at, ErrorKind::Unsupported, what, remedy));
-        }
-        let is_plain = rate.text.parse::<f64>().is_ok();
-        let rate = word(if is_plain { format!("{}b/s", decimal(&rate.text)) } else { rate.text.to_string() }, rate.at);
-        let seconds = delay.text.parse::<f64>().is_ok();
-        let delay = word(if seconds { format!("{}s", decimal(&delay.text)) } else { delay.text.to_string() }, delay.at);
-        edges.push((
-            [source.clone(), destination.clone()],
-            vec![(word("rate", rate.at), rate), (word("delay", delay.at), delay)],
-        ));
+        check(places, &row, link, links)?;
     }
     of.unit("rates and delays: the unit beside the number, else b/s and s (ns-3)".to_owned());
-    if let Some(first) = lines.next() {
+    if let Some(first) = lines.next().transpose()? {
         let behind = 1 + lines.count();
         let line: Vec<&str> = first.iter().map(|word| &*word.text).collect();
         of.note(format!(
@@ -130,15 +99,47 @@ pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, Sp
             short(&line.join(" "))
         ));
     }
-    let mut builder = Builder::default();
     for node in 0..nodes {
-        builder.declare(word(node.to_string(), at), !is_switch.contains(&node));
+        to.declare(&word(node.to_string(), at), !is_switch.contains(&node))?;
     }
-    for ([source, destination], attributes) in edges {
+    for row in words(text, places).skip(if switches > 0 { 2 } else { 1 }).take(links) {
+        let row = row?;
+        let [source, destination, rate, delay, ..] = &row[..] else { continue };
+        let is_plain = rate.text.parse::<f64>().is_ok();
+        let rate = word(if is_plain { format!("{}b/s", decimal(&rate.text)) } else { rate.text.to_string() }, rate.at);
+        let seconds = delay.text.parse::<f64>().is_ok();
+        let delay = word(if seconds { format!("{}s", decimal(&delay.text)) } else { delay.text.to_string() }, delay.at);
         // Numbers may be written with zeros in front.
-        let plain = |end: &Word<'a>| -> Result<Word<'a>, SpecError> { Ok(word(known(end)?.to_string(), end.at)) };
-        builder.edge([plain(&source)?, plain(&destination)?], false, attributes);
+        let ends = [word(known(source)?.to_string(), source.at), word(known(destination)?.to_string(), destination.at)];
+        let attributes = [(word("rate", rate.at), rate), (word("delay", delay.at), delay)];
+        to.edge([&ends[0], &ends[1]], false, &attributes)?;
     }
-    builder.graph.is_numbered = true;
-    Ok(builder.graph())
+    to.set_numbered();
+    Ok(())
+}
+
+/// Checks that a line is a link, the number `link` of `links`.
+fn check(places: &Places<'_>, row: &[Word<'_>], link: usize, links: usize) -> Result<(), SpecError> {
+    // Text behind the list, where a link begins with two numbers.
+    if row.iter().take(2).all(|word| word.text.parse::<u64>().is_err()) {
+        let line: Vec<&str> = row.iter().take(40).map(|word| &*word.text).collect();
+        let what = format!(
+            "`{}` where link {} should stand, of {links} that the first line announces",
+            short(&line.join(" ")),
+            link + 1
+        );
+        return Err(malformed(places, row[0].at, what, "the list ends too early, or counts more than it has"));
+    }
+    let [_, _, _, _, rest @ ..] = row else {
+        let what = format!("link {} of {links} lacks its rate or delay", link + 1);
+        return Err(malformed(places, row[0].at, what, FORM));
+    };
+    if let [errors, ..] = rest
+        && errors.text.parse() != Ok(0.0)
+    {
+        let what = format!("error rate {} of a link", short(&errors.text));
+        let remedy = "write 0: frame errors are a setting of the run, per of ethernet";
+        return Err(refusal(places, errors.at, ErrorKind::Unsupported, what, remedy));
+    }
+    Ok(())
 }

@@ -3,13 +3,10 @@
 //! Each switch has a link to each switch and node that it names. `LinkSpeed` is Slurm's own remark. Format: Slurm
 //! Workload Manager, topology.conf.
 
-use std::collections::HashMap;
-
 use trgen::catalog::{ErrorKind, SpecError};
 
-use super::lines::words;
-use super::{Builder, head, malformed, word};
-use fsin_core::topology::graph::{Graph, MAX_LINKS, Reading, Word, refusal, short};
+use super::{head, malformed, word};
+use fsin_core::topology::graph::{Description, MAX_LINKS, Places, refusal, short};
 
 const FORM: &str = "write a line `SwitchName=s0 Nodes=n[01-04,7]` or `SwitchName=top Switches=s0,s1` for each switch";
 
@@ -20,8 +17,16 @@ pub(crate) const BLOCKS: &str = "BlockName says which nodes are near each other,
 /// Maximum number of nodes and switches that all lines name: each stands for a link.
 const MOST: usize = MAX_LINKS;
 
-/// What stands below a switch: a list of names, whether they are switches, and where that is written.
-type Below<'a> = (&'a str, bool, usize);
+/// A list of names below a switch, as it is written.
+#[derive(Clone, Copy)]
+struct Below<'a> {
+    list: &'a str,
+    at: u32,
+    /// Position of the switch among all.
+    switch: u32,
+    /// True for switches, false for nodes.
+    is_switches: bool,
+}
 
 /// Maximum number of digits of a number with zeros in front.
 const MOST_DIGITS: usize = 20;
@@ -40,119 +45,124 @@ fn begins_with(text: &str, name: &str) -> bool {
     head(text).get(..name.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(name))
 }
 
-/// The statements of a file.
-pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
+/// States a file.
+pub(crate) fn parse(text: &str, to: &mut Description<'_>) -> Result<(), SpecError> {
+    let of = to.reading();
     let places = &of.places;
-    // A line that ends with a backslash goes on in the next one.
-    let mut lines: Vec<Vec<Word<'_>>> = Vec::new();
-    let mut goes_on = false;
-    for mut line in words(text) {
-        let ends = line.last().is_some_and(|word| word.text == "\\");
-        if ends {
-            line.pop();
-        }
-        match lines.last_mut().filter(|_| goes_on) {
-            Some(before) => before.extend(line),
-            None => lines.push(line),
-        }
-        goes_on = ends;
-    }
     // Every line is checked, and its names counted, before any of them is written out.
-    let mut switches: Vec<(Word<'a>, Vec<Below<'_>>)> = Vec::new();
+    let mut switches: Vec<(&str, u32)> = Vec::new();
+    let mut below: Vec<Below<'_>> = Vec::new();
     let mut count = 0;
-    for line in lines.iter().filter(|line| !line.is_empty()) {
-        let mut name = None;
-        let mut below = Vec::new();
-        for field in line {
-            let text: &str = &field.text;
+    // A line that ends with a backslash goes on in the next one.
+    let (mut goes_on, mut first, mut name) = (false, 0, None);
+    let mut is_open = false;
+    let mut begin = 0;
+    for line in text.split_inclusive('\n') {
+        let at = begin;
+        begin += line.len();
+        let code = line.split('#').next().unwrap_or("");
+        if code.trim().is_empty() {
+            continue;
+        }
+        if is_open && !goes_on {
+            switches.push(name.take().ok_or_else(|| nameless(places, first))?);
+            is_open = false;
+        }
+        goes_on = false;
+        for text in code.split_whitespace() {
+            let at = at + (text.as_ptr() as usize - line.as_ptr() as usize);
+            goes_on = text == "\\" && code.trim_end().ends_with(text);
+            if goes_on {
+                continue;
+            }
+            if !is_open {
+                (is_open, first) = (true, at);
+            }
             let (key, value) = text
                 .split_once('=')
-                .ok_or_else(|| malformed(places, field.at, format!("`{}` is no `Name=value`", short(text)), FORM))?;
-            let at = field.at + key.len() + 1;
+                .ok_or_else(|| malformed(places, at, format!("`{}` is no `Name=value`", short(text)), FORM))?;
+            let of_value = at + key.len() + 1;
             let key_name = key.to_ascii_lowercase();
             match &*key_name {
-                "switchname" => name = Some(word(value.to_owned(), at)),
+                "switchname" => name = Some((value, of_value as u32)),
                 "nodes" | "switches" => {
                     let more = count_of(value).ok_or_else(|| {
                         let what = format!("`{}` is no list of names", short(value));
-                        malformed(places, at, what, "write names with ranges between brackets, n[01-04,7],m2")
+                        malformed(places, of_value, what, "write names with ranges between brackets, n[01-04,7],m2")
                     })?;
                     count += more.min(MOST + 1);
                     if count > MOST {
                         let what = format!("`{}`: more than {MOST} links up to here", short(value));
                         let remedy = "use fewer nodes and switches";
-                        return Err(refusal(places, at, ErrorKind::TooLarge, what, remedy));
+                        return Err(refusal(places, of_value, ErrorKind::TooLarge, what, remedy));
                     }
-                    below.push((value, key_name == "switches", at));
+                    below.push(Below {
+                        list: value,
+                        at: of_value as u32,
+                        switch: switches.len() as u32,
+                        is_switches: key_name == "switches",
+                    });
                 }
                 "linkspeed" => of.decorated(key),
                 _ => {
                     let near =
                         trgen::catalog::suggestion(key, &["SwitchName", "Nodes", "Switches", "LinkSpeed"]).to_string();
-                    return Err(refusal(
-                        places,
-                        field.at,
-                        ErrorKind::UnknownName,
-                        format!("unknown `{}`", short(key)),
-                        near,
-                    ));
+                    let what = format!("unknown `{}`", short(key));
+                    return Err(refusal(places, at, ErrorKind::UnknownName, what, near));
                 }
             }
         }
-        let name = name.ok_or_else(|| malformed(places, line[0].at, "a line without SwitchName", FORM))?;
-        switches.push((name, below));
     }
-    let mut is_switch: HashMap<String, bool> = HashMap::new();
-    for (name, _) in &switches {
-        if is_switch.insert(name.text.to_string(), true).is_some() {
-            return Err(refusal(
-                places,
-                name.at,
-                ErrorKind::Conflict,
-                format!("switch `{}` stands twice", short(&name.text)),
-                "write one line for each switch",
-            ));
-        }
+    if is_open {
+        switches.push(name.ok_or_else(|| nameless(places, first))?);
     }
-    let mut builder = Builder::default();
-    for (name, _) in &switches {
-        builder.declare(name.clone(), false);
-    }
-    // Switches first: of a list with more names than there are lines, one has no line, so that no more are written out.
-    let known = switches.len() + 1;
-    for &(list, _, at) in switches.iter().flat_map(|(_, below)| below).filter(|(_, is_switch, _)| *is_switch) {
-        if let Some(name) = names(list, known).unwrap_or_default().iter().find(|name| !is_switch.contains_key(*name)) {
-            let what = format!("switch `{}` has no line of its own", short(name));
-            return Err(refusal(places, at, ErrorKind::UnknownName, what, FORM));
-        }
-    }
-    for (name, _, at) in switches.iter().flat_map(|(_, below)| each(below)).filter(|(_, is_switch, _)| !is_switch) {
-        match is_switch.get(&name) {
-            Some(true) => {
-                let what = format!("`{}` is a switch, and named among Nodes", short(&name));
-                return Err(refusal(places, at, ErrorKind::Conflict, what, "name it among Switches"));
-            }
-            Some(false) => {}
-            None => {
-                is_switch.insert(name.clone(), false);
-                builder.declare(word(name, at), true);
-            }
-        }
-    }
-    for (name, below) in &switches {
-        for (other, _, at) in each(below) {
-            builder.edge([word(other, at), name.clone()], false, Vec::new());
-        }
-    }
-    Ok(builder.graph())
+    state(&switches, &below, to)
 }
 
-/// Each name below a switch, whether it is a switch, and where that is written.
-fn each<'b>(below: &'b [(&'b str, bool, usize)]) -> impl Iterator<Item = (String, bool, usize)> + 'b {
-    let named = |&(list, is_switch, at): &'b (&'b str, bool, usize)| {
-        names(list, MOST).unwrap_or_default().into_iter().map(move |name| (name, is_switch, at))
-    };
-    below.iter().flat_map(named)
+/// The error of a line that names no switch.
+fn nameless(places: &Places<'_>, at: usize) -> SpecError {
+    malformed(places, at, "a line without SwitchName", FORM)
+}
+
+/// States switches and what stands below them.
+fn state(switches: &[(&str, u32)], below: &[Below<'_>], to: &mut Description<'_>) -> Result<(), SpecError> {
+    let places = &to.reading().places;
+    for &(name, at) in switches {
+        if to.number_of(name).is_some() {
+            let what = format!("switch `{}` stands twice", short(name));
+            let remedy = "write one line for each switch";
+            return Err(refusal(places, at as usize, ErrorKind::Conflict, what, remedy));
+        }
+        to.declare(&word(name, at as usize), false)?;
+    }
+    // Switches have the first numbers.
+    let known = switches.len();
+    let is_switch = |number: u32| (number as usize) < known;
+    // Switches first: of a list with more names than there are lines, one has no line, so that no more are written out.
+    for &Below { list, at, .. } in below.iter().filter(|below| below.is_switches) {
+        names(list, known + 1, &mut |name| match to.number_of(name) {
+            Some(_) => Ok(()),
+            None => {
+                let what = format!("switch `{}` has no line of its own", short(name));
+                Err(refusal(places, at as usize, ErrorKind::UnknownName, what, FORM))
+            }
+        })?;
+    }
+    for &Below { list, at, .. } in below.iter().filter(|below| !below.is_switches) {
+        names(list, MOST, &mut |name| match to.number_of(name) {
+            Some(number) if is_switch(number) => {
+                let what = format!("`{}` is a switch, and named among Nodes", short(name));
+                Err(refusal(places, at as usize, ErrorKind::Conflict, what, "name it among Switches"))
+            }
+            Some(_) => Ok(()),
+            None => to.declare(&word(name, at as usize), true).map(|_| ()),
+        })?;
+    }
+    for &Below { list, at, switch, .. } in below {
+        let above = word(switches[switch as usize].0, switches[switch as usize].1 as usize);
+        names(list, MOST, &mut |name| to.edge([&word(name, at as usize), &above], false, &[]))?;
+    }
+    Ok(())
 }
 
 /// The parts of a list between commas that stand in no brackets.
@@ -196,51 +206,63 @@ fn range(text: &str) -> Option<(u64, u64, usize)> {
     (low <= high && width <= MOST_DIGITS).then_some((low, high, width))
 }
 
-/// The first `most` names of a list such as `n[01-04,7],m2`; `None` for another text.
-fn names(text: &str, most: usize) -> Option<Vec<String>> {
-    let mut all = Vec::new();
+/// Takes the first `most` names of a list such as `n[01-04,7],m2`, one by one; those of another text up to its fault.
+fn names(text: &str, most: usize, take: &mut dyn FnMut(&str) -> Result<(), SpecError>) -> Result<(), SpecError> {
+    let mut left = most;
     for part in parts(text) {
-        expand("", part, &mut all, most)?;
+        expand("", part, &mut left, take)?;
     }
-    Some(all)
+    Ok(())
 }
 
-/// Adds the names of `n[01-04,7]` behind a beginning, up to `most` in all.
-fn expand(begin: &str, text: &str, into: &mut Vec<String>, most: usize) -> Option<()> {
-    let Some((before, rest)) = text.split_once('[') else {
-        let name = format!("{begin}{text}");
-        if name.is_empty() || name.contains(']') {
-            return None;
+/// Takes the names of `n[01-04,7]` behind a beginning, as many as are left.
+fn expand(
+    begin: &str,
+    text: &str,
+    left: &mut usize,
+    take: &mut dyn FnMut(&str) -> Result<(), SpecError>,
+) -> Result<(), SpecError> {
+    let brackets = text.split_once('[').and_then(|(before, rest)| Some((before, rest.split_once(']')?)));
+    let Some((before, (ranges, after))) = brackets else {
+        if *left > 0 {
+            *left -= 1;
+            take(&format!("{begin}{text}"))?;
         }
-        if into.len() < most {
-            into.push(name);
-        }
-        return Some(());
+        return Ok(());
     };
-    let (ranges, after) = rest.split_once(']')?;
-    for part in ranges.split(',') {
-        let (low, high, width) = range(part)?;
+    for (low, high, width) in ranges.split(',').filter_map(range) {
         for number in low..=high {
-            if into.len() >= most {
-                return Some(());
+            if *left == 0 {
+                return Ok(());
             }
-            expand(&format!("{begin}{before}{number:0width$}"), after, into, most)?;
+            expand(&format!("{begin}{before}{number:0width$}"), after, left, take)?;
         }
     }
-    Some(())
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::{count_of, names};
 
+    /// The first names of a list.
+    fn listed(text: &str, most: usize) -> String {
+        let mut all = Vec::new();
+        let taken = names(text, most, &mut |name| {
+            all.push(name.to_owned());
+            Ok(())
+        });
+        assert_eq!(taken, Ok(()));
+        all.join(" ")
+    }
+
     #[test]
     fn lists_keep_their_zeros() {
-        assert_eq!(names("n[01-03,7],m2", 9).unwrap().join(" "), "n01 n02 n03 n7 m2");
-        assert_eq!(names("n[0-99999999]", 2).unwrap().join(" "), "n0 n1");
-        assert_eq!(names("r[0-1]n[8-9]", 9).unwrap().join(" "), "r0n8 r0n9 r1n8 r1n9");
+        assert_eq!(listed("n[01-03,7],m2", 9), "n01 n02 n03 n7 m2");
+        assert_eq!(listed("n[0-99999999]", 2), "n0 n1");
+        assert_eq!(listed("r[0-1]n[8-9]", 9), "r0n8 r0n9 r1n8 r1n9");
         for wrong in ["n[3-1]", "n[", "n]", "", "n[a-b]"] {
-            assert_eq!((names(wrong, 9), count_of(wrong)), (None, None), "{wrong}");
+            assert_eq!(count_of(wrong), None, "{wrong}");
         }
         for (text, count) in [("n[01-03,7],m2", 5), ("r[0-1]n[8-9]", 4), ("a,b", 2), ("n[0-99999999]", 100_000_000)] {
             assert_eq!(count_of(text), Some(count), "{text}");

@@ -5,17 +5,17 @@
 //! left out. Format: Orlowski, Pióro, Tomaszewski, Wessäly, SNDlib 1.0: survivable network design library, Networks
 //! 55(3), 2010.
 
-use std::collections::HashSet;
-
-use roxmltree::Node;
 use trgen::catalog::{ErrorKind, SpecError};
 
-use super::graphml::{document, root};
-use super::{Builder, head, implied, malformed, word};
-use fsin_core::topology::graph::{Graph, Modules, Reading, Word, parse_rate, refusal, short};
+use super::xml::{Document, Node, root};
+use super::{MOST_ATTRIBUTES, head, implied, malformed, word};
+use fsin_core::topology::graph::{Description, Modules, Reading, Word, parse_rate, refusal, short};
 use fsin_core::words::counted;
 
 const FORM: &str = "give a network of sndlib.put.poznan.pl as it is, native or XML";
+
+/// Maximum number of sections of a file.
+const MOST_SECTIONS: usize = 64;
 
 /// True for XML of SNDlib.
 pub(crate) fn is_xml(text: &str) -> bool {
@@ -35,10 +35,9 @@ fn is_title(line: &str) -> bool {
 }
 
 /// A file while it is read.
-#[derive(Default)]
-struct File<'a> {
-    builder: Builder<'a>,
-    known: HashSet<String>,
+struct File<'d, 'r> {
+    to: &'d mut Description<'r>,
+    of: &'r Reading<'r>,
     /// The unit of capacities and demands.
     unit: Option<String>,
     /// \[links\] With a capacity, and with modules alone.
@@ -52,9 +51,15 @@ struct Capacity<'a> {
     modules: Vec<Word<'a>>,
 }
 
-impl<'a> File<'a> {
-    fn node(&mut self, name: Word<'a>, of: &Reading<'_>) -> Result<(), SpecError> {
-        if !self.known.insert(name.text.to_string()) {
+impl<'d, 'r> File<'d, 'r> {
+    fn new(to: &'d mut Description<'r>) -> Self {
+        let of = to.reading();
+        Self { to, of, unit: None, with_capacity: 0, planned: 0 }
+    }
+
+    fn node(&mut self, name: &Word<'_>) -> Result<(), SpecError> {
+        let of = self.of;
+        if self.to.number_of(&name.text).is_some() {
             return Err(refusal(
                 &of.places,
                 name.at,
@@ -63,12 +68,12 @@ impl<'a> File<'a> {
                 FORM,
             ));
         }
-        self.builder.node(name, Vec::new());
-        Ok(())
+        self.to.node(name, &[]).map(|_| ())
     }
 
-    fn check(&self, end: &Word<'_>, what: &str, of: &Reading<'_>) -> Result<(), SpecError> {
-        if self.known.contains(&*end.text) {
+    fn check(&self, end: &Word<'_>, what: &str) -> Result<(), SpecError> {
+        let of = self.of;
+        if self.to.number_of(&end.text).is_some() {
             return Ok(());
         }
         Err(refusal(
@@ -81,8 +86,9 @@ impl<'a> File<'a> {
     }
 
     /// Adds a link.
-    fn link(&mut self, ends: [Word<'a>; 2], capacity: &Capacity<'a>, of: &Reading<'_>) -> Result<(), SpecError> {
-        ends.iter().try_for_each(|end| self.check(end, "a link", of))?;
+    fn link(&mut self, ends: [&Word<'_>; 2], capacity: &Capacity<'_>) -> Result<(), SpecError> {
+        let of = self.of;
+        ends.iter().try_for_each(|end| self.check(end, "a link"))?;
         let value =
             |word: &Word<'_>| {
                 word.text.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0).ok_or_else(|| {
@@ -117,22 +123,22 @@ impl<'a> File<'a> {
             })?;
             attributes.push(implied("rate", format!("{:.0}b/s", bits), at));
         }
-        self.builder.edge(ends, false, attributes);
-        Ok(())
+        self.to.edge(ends, false, &attributes)
     }
 
-    fn demand(&mut self, ends: [Word<'a>; 2], value: &Word<'a>, of: &Reading<'_>) -> Result<(), SpecError> {
-        ends.iter().try_for_each(|end| self.check(end, "a demand", of))?;
+    fn demand(&mut self, ends: [&Word<'_>; 2], value: &Word<'_>) -> Result<(), SpecError> {
+        let of = self.of;
+        ends.iter().try_for_each(|end| self.check(end, "a demand"))?;
         let number = value.text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
         let number = number
             .ok_or_else(|| malformed(&of.places, value.at, format!("`{}` is no demand", short(&value.text)), FORM))?;
-        let [source, destination] = ends;
-        self.builder.graph.demands.push((source, destination, number));
+        self.to.demand(ends, number);
         Ok(())
     }
 
     /// The unit of META, in the words of this project.
-    fn unit(&mut self, given: &str, of: &Reading<'_>) {
+    fn unit(&mut self, given: &str) {
+        let of = self.of;
         let unit = match given.trim().to_ascii_uppercase().as_str() {
             "BITPERSEC" => "b/s",
             "KBITPERSEC" => "kb/s",
@@ -151,7 +157,8 @@ impl<'a> File<'a> {
         self.unit = Some(unit.to_owned());
     }
 
-    fn graph(mut self, of: &Reading<'_>) -> Graph<'a> {
+    fn finish(self) {
+        let of = self.of;
         let unit = of.options.rate_unit.clone().or_else(|| self.unit.clone());
         match &unit {
             Some(unit) if of.options.rate_unit.is_some() => {
@@ -176,15 +183,17 @@ impl<'a> File<'a> {
             ));
             of.option("modules=first or modules=largest: a module of each link that has no capacity is its rate");
         }
-        self.builder.graph.demand_unit = unit.and_then(|unit| parse_rate(&format!("1{unit}"))).map(|bits| bits as f64);
-        self.builder.graph()
+        if let Some(bits) = unit.and_then(|unit| parse_rate(&format!("1{unit}"))) {
+            self.to.set_demand_unit(bits as f64);
+        }
     }
 }
 
 /// The statements of a native file.
-pub(crate) fn parse_native<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
+pub(crate) fn parse_native(text: &str, to: &mut Description<'_>) -> Result<(), SpecError> {
+    let of = to.reading();
     let places = &of.places;
-    let mut file = File::default();
+    let mut file = File::new(to);
     let mut section: Option<&str> = None;
     let mut depth = 0_usize;
     let mut seen: Vec<&str> = Vec::new();
@@ -204,6 +213,10 @@ pub(crate) fn parse_native<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<
             });
             let name = name
                 .ok_or_else(|| malformed(places, offset(code), format!("`{}` begins no section", short(code)), FORM))?;
+            if seen.len() > MOST_SECTIONS {
+                let what = format!("more than {MOST_SECTIONS} sections");
+                return Err(refusal(places, offset(name), ErrorKind::TooLarge, what, FORM));
+            }
             if seen.contains(&name) {
                 return Err(refusal(
                     places,
@@ -233,7 +246,7 @@ pub(crate) fn parse_native<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<
             continue;
         }
         // Brackets stand apart from words, or do not.
-        let mut words: Vec<Word<'a>> = Vec::new();
+        let mut words: Vec<Word<'_>> = Vec::new();
         for piece in code.split_whitespace() {
             let mut rest = piece;
             while let Some(bracket) = rest.find(['(', ')']) {
@@ -246,6 +259,10 @@ pub(crate) fn parse_native<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<
             if !rest.is_empty() {
                 words.push(word(rest, offset(rest)));
             }
+            if words.len() > MOST_ATTRIBUTES {
+                let what = format!("more than {MOST_ATTRIBUTES} words of a {open}");
+                return Err(refusal(places, at, ErrorKind::TooLarge, what, FORM));
+            }
         }
         let of_section = |what: &str| malformed(places, offset(code), format!("`{}` is no {what}", short(code)), FORM);
         match open {
@@ -253,11 +270,11 @@ pub(crate) fn parse_native<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<
                 if let Some((key, value)) = code.split_once('=')
                     && key.trim() == "unit"
                 {
-                    file.unit(value, of);
+                    file.unit(value);
                 }
             }
             "NODES" => match words.first() {
-                Some(name) if name.text != "(" => file.node(name.clone(), of)?,
+                Some(name) if name.text != "(" => file.node(name)?,
                 _ => return Err(of_section("node")),
             },
             "LINKS" | "DEMANDS" => {
@@ -265,16 +282,16 @@ pub(crate) fn parse_native<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<
                 let ([_, "(", _, _, ")", ..], [_, _, one, other, _, rest @ ..]) = (&texts[..], &words[..]) else {
                     return Err(of_section(if open == "LINKS" { "link" } else { "demand" }));
                 };
-                let ends = [one.clone(), other.clone()];
+                let ends = [one, other];
                 match (open, rest) {
                     ("LINKS", [installed, _, _, _, modules @ ..]) => {
                         // Pairs of a capacity and its cost between brackets.
                         let inner = modules.iter().filter(|word| !matches!(&*word.text, "(" | ")"));
                         let modules = inner.step_by(2).cloned().collect();
-                        file.link(ends, &Capacity { installed: Some(installed.clone()), modules }, of)?;
+                        file.link(ends, &Capacity { installed: Some(installed.clone()), modules })?;
                     }
                     ("LINKS", _) => return Err(of_section("link")),
-                    (_, [_unit, value, ..]) => file.demand(ends, value, of)?,
+                    (_, [_unit, value, ..]) => file.demand(ends, value)?,
                     (..) => return Err(of_section("demand")),
                 }
             }
@@ -299,47 +316,50 @@ pub(crate) fn parse_native<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<
             ));
         }
     }
-    Ok(file.graph(of))
+    file.finish();
+    Ok(())
 }
 
 /// The statements of an XML file.
-pub(crate) fn parse_xml<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
+pub(crate) fn parse_xml(text: &str, to: &mut Description<'_>) -> Result<(), SpecError> {
+    let of = to.reading();
     let places = &of.places;
-    let document = document(text, places)?;
-    let mut file = File::default();
-    let is = |node: &Node<'_, '_>, name: &str| node.is_element() && node.tag_name().name() == name;
-    let text_of = |node: Node<'_, '_>, name: &str| -> Option<Word<'a>> {
+    let document = Document::new(text, places)?;
+    let root = document.root();
+    let mut file = File::new(to);
+    let is = |node: &Node<'_>, name: &str| node.name() == name;
+    let text_of = |node: Node<'_>, name: &str| -> Option<Word<'static>> {
         let child = node.children().find(|child| is(child, name))?;
-        Some(word(child.text().unwrap_or("").trim().to_owned(), child.range().start))
+        Some(word(child.text().map_or_else(String::new, |text| text.trim().to_owned()), child.at()))
     };
-    let need = |node: Node<'_, '_>, name: &str| {
-        text_of(node, name).ok_or_else(|| {
-            malformed(places, node.range().start, format!("<{}> without <{name}>", node.tag_name().name()), FORM)
-        })
+    let need = |node: Node<'_>, name: &str| {
+        text_of(node, name)
+            .ok_or_else(|| malformed(places, node.at(), format!("<{}> without <{name}>", node.name()), FORM))
     };
-    let id = |node: Node<'_, '_>| {
+    let id = |node: Node<'_>| {
         node.attribute("id")
-            .map(|id| word(id.to_owned(), node.range().start))
-            .ok_or_else(|| malformed(places, node.range().start, "a node without its id", FORM))
+            .map(|id| word(id.to_owned(), node.at()))
+            .ok_or_else(|| malformed(places, node.at(), "a node without its id", FORM))
     };
-    let in_list = |node: &Node<'_, '_>, list: &str| node.parent_element().is_some_and(|parent| is(&parent, list));
-    for node in document.descendants().filter(Node::is_element) {
-        match node.tag_name().name() {
-            "unit" if in_list(&node, "meta") => file.unit(node.text().unwrap_or(""), of),
-            "node" if in_list(&node, "nodes") => file.node(id(node)?, of)?,
+    let in_list = |node: &Node<'_>, list: &str| node.parent().is_some_and(|parent| is(&parent, list));
+    for node in root.descendants() {
+        match node.name() {
+            "unit" if in_list(&node, "meta") => file.unit(&node.text().unwrap_or_default()),
+            "node" if in_list(&node, "nodes") => file.node(&id(node)?)?,
             "admissiblePaths" => of.decorated("admissiblePaths"),
             _ => {}
         }
     }
-    for node in document.descendants().filter(Node::is_element) {
+    for node in root.descendants() {
         if is(&node, "link") && in_list(&node, "links") {
-            let capacity = |node: Node<'_, '_>| text_of(node, "capacity");
+            let capacity = |node: Node<'_>| text_of(node, "capacity");
             let installed = node.children().find(|child| is(child, "preInstalledModule")).and_then(capacity);
             let modules = node.descendants().filter(|child| is(child, "addModule")).filter_map(capacity).collect();
-            file.link([need(node, "source")?, need(node, "target")?], &Capacity { installed, modules }, of)?;
+            file.link([&need(node, "source")?, &need(node, "target")?], &Capacity { installed, modules })?;
         } else if is(&node, "demand") && in_list(&node, "demands") {
-            file.demand([need(node, "source")?, need(node, "target")?], &need(node, "demandValue")?, of)?;
+            file.demand([&need(node, "source")?, &need(node, "target")?], &need(node, "demandValue")?)?;
         }
     }
-    Ok(file.graph(of))
+    file.finish();
+    Ok(())
 }

@@ -35,7 +35,7 @@ static FORMATS: &[Format] = &[
     Format::known("sndlib-json", "JSON made of an SNDlib file by another program", foreign::is_sndlib_json, foreign::SNDLIB),
     Format { decoration: &["dist", "distance", "length"], ..read("topohub-json", "TopoHub (JSON)", "node-link JSON of TopoHub, with its demands", "topohub.org", json::is_topohub, json::parse) },
     read("node-link", "node-link JSON", "{\"nodes\": [{\"id\": ...}], \"links\": [{\"source\": ..., \"target\": ...}]}, or edges in place of links", "networkx, node_link_data", json::begins, json::parse),
-    Format { names: Names::Letter, ..read("dot", "DOT", "graph { a -- b } and digraph { a -> b; b -> a }, with defaults and subgraphs; nodes named H... are hosts", "Graphviz, The DOT language", dot::begins, |text, _| dot::parse(text)) },
+    Format { names: Names::Letter, ..read("dot", "DOT", "graph { a -- b } and digraph { a -> b; b -> a }, with defaults and subgraphs; nodes named H... are hosts", "Graphviz, The DOT language", dot::begins, dot::parse) },
     Format { decoration: &["dist", "distance", "length"], ..read("topohub-gml", "TopoHub (GML)", "GML of TopoHub", "topohub.org", gml::is_topohub, gml::parse) },
     read("gml", "GML", "graph [ node [ id 0 label \"a\" ] edge [ source 0 target 1 ] ]", "Himsolt, GML: a portable graph file format, Passau 1997", gml::begins, gml::parse),
     read("brite", "BRITE", "Topology: ( 20 Nodes, 37 Edges ), with delays in ms and rates in Mb/s", "Medina, Lakhina, Matta, Byers, BRITE: universal topology generation from a user's perspective, 2001", brite::begins, brite::parse),

@@ -65,7 +65,7 @@ impl<'t> Radical<'t> {
     }
 }
 
-impl<'d> Element<'d, '_> {
+impl<'d> Element<'d> {
     /// The numbers of its hosts, beside `known` hosts of the platform.
     pub(super) fn radical(&self, known: usize) -> Result<Radical<'d>, SpecError> {
         let text = self.need("radical")?;
@@ -107,7 +107,7 @@ pub(super) enum Form {
 
 impl Form {
     /// The shape that an element of so many hosts states, before any of them is made.
-    pub(super) fn of(element: &Element<'_, '_>, hosts: usize) -> Result<Self, SpecError> {
+    pub(super) fn of(element: &Element<'_>, hosts: usize) -> Result<Self, SpecError> {
         let (kind, words) = (element.get("topology").unwrap_or("FLAT"), element.get("topo_parameters").unwrap_or(""));
         let form = match kind {
             "FLAT" => return Ok(Self::Flat),

@@ -1,9 +1,9 @@
 //! Elements of a platform: which are read, with which attributes.
 
-use roxmltree::Node;
 use trgen::catalog::{ErrorKind, SpecError, suggestion};
 
 use super::{Policy, quantity};
+use crate::xml::Node;
 use fsin_core::topology::graph::{Places, refusal, short};
 
 /// An element that is read: the attributes that are read, and those that do not concern the network.
@@ -75,19 +75,19 @@ const ROUTINGS: [&str; 6] = ["Full", "Floyd", "Dijkstra", "DijkstraCache", "Clus
 
 /// An element.
 #[derive(Clone, Copy)]
-pub(super) struct Element<'d, 'i> {
-    pub(super) node: Node<'d, 'i>,
+pub(super) struct Element<'d> {
+    pub(super) node: Node<'d>,
     pub(super) places: &'d Places<'d>,
 }
 
-impl<'d> Element<'d, '_> {
+impl<'d> Element<'d> {
     pub(super) fn name(&self) -> &'d str {
-        self.node.tag_name().name()
+        self.node.name()
     }
 
     /// \[bytes\] Its offset.
     pub(super) fn at(&self) -> usize {
-        self.node.range().start
+        self.node.at()
     }
 
     pub(super) fn refusal(&self, kind: ErrorKind, what: impl AsRef<str>, remedy: &str) -> SpecError {
@@ -95,12 +95,19 @@ impl<'d> Element<'d, '_> {
     }
 
     pub(super) fn parent(&self) -> Option<Self> {
-        self.node.parent_element().map(|node| Self { node, ..*self })
+        self.node.parent().map(|node| Self { node, ..*self })
     }
 
     pub(super) fn children(&self) -> impl Iterator<Item = Self> {
         let Self { node, places } = *self;
-        node.children().filter(Node::is_element).map(move |node| Self { node, places })
+        node.children().map(move |node| Self { node, places })
+    }
+
+    /// This element and all within it, but for what stands in those that concern computation.
+    pub(super) fn elements(&self) -> impl Iterator<Item = Self> {
+        let Self { node, places } = *self;
+        let counts = |node: &Node<'_>| node.parent().is_none_or(|parent| !IDLE.contains(&parent.name()));
+        node.descendants().filter(counts).map(move |node| Self { node, places })
     }
 
     /// The value of an attribute.
@@ -128,7 +135,7 @@ impl<'d> Element<'d, '_> {
             let names: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
             return Err(self.refusal(ErrorKind::UnknownName, "unknown element", &suggestion(name, &names).to_string()));
         };
-        for attribute in self.node.attributes().map(|attribute| attribute.name()) {
+        for attribute in self.node.attributes() {
             if known.read.contains(&attribute) || known.idle.contains(&attribute) {
                 continue;
             }

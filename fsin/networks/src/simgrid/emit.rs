@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use trgen::catalog::{ErrorKind, SpecError};
 
 use super::junctions::join;
-use super::{Cable, Fault, Platform, Policy, Route, fat};
-use crate::{Builder, implied, word};
-use fsin_core::topology::graph::{Attributes, Graph, MAX_SWITCHES, refusal, short};
+use super::{Cable, Fault, Platform, Point, Policy, Route, fat};
+use crate::{implied, word};
+use fsin_core::topology::graph::{Attributes, Description, MAX_SWITCHES, refusal, short};
 
 /// Cables by the place that they leave, both ways.
 struct Leaving {
@@ -17,9 +17,16 @@ struct Leaving {
     arriving: Vec<usize>,
 }
 
-impl Platform<'_> {
-    /// The statements of the platform.
-    pub(super) fn graph<'a>(mut self, is_duplex: bool) -> Result<Graph<'a>, SpecError> {
+/// A platform whose links join places, and of each cable the directions that are used.
+pub(super) struct Wired<'p> {
+    platform: Platform<'p>,
+    leaving: Leaving,
+    uses: Vec<[bool; 2]>,
+}
+
+impl<'p> Platform<'p> {
+    /// The platform as a graph.
+    pub(super) fn graph(mut self, is_duplex: bool) -> Result<Wired<'p>, SpecError> {
         let joined = join(self.points.len(), self.links.len(), &self.routes).map_err(|fault| self.unjoined(fault))?;
         // By cable: which directions are used.
         let mut uses = vec![[true; 2]; self.cables.len()];
@@ -31,9 +38,10 @@ impl Platform<'_> {
                 uses.push(*used);
             }
         }
-        let name_of = |at: usize| self.links_by_name.iter().find(|(_, link)| self.links[**link].at == at);
+        let number_of = |at: usize| self.links.iter().position(|link| link.at == at);
+        let name_of = |at: usize| number_of(at).map(|link| self.link_names.name(link as u32));
         for (cable, used) in self.cables.iter().zip(&uses) {
-            let name = || name_of(cable.at).map_or("of the cluster", |(name, _)| name);
+            let name = || name_of(cable.at).unwrap_or("of the cluster");
             match cable.policy {
                 Policy::Fat => return Err(fat(self.places, cable.at, name())),
                 Policy::Shared if *used == [true; 2] && !is_duplex => {
@@ -56,21 +64,18 @@ impl Platform<'_> {
             }
         }
         self.check_routes(&leaving)?;
-        Ok(self.statements(&leaving, &uses))
+        Ok(Wired { platform: self, leaving, uses })
     }
 
     /// The error of routes that make no graph.
     fn unjoined(&self, fault: Fault) -> SpecError {
-        let link_name = |link: usize| {
-            let named = self.links_by_name.iter().find(|(_, number)| **number == link);
-            named.map_or(String::new(), |(name, _)| short(name))
-        };
+        let link_name = |link: usize| short(self.link_names.name(link as u32));
         let (route, what) = match fault {
             Fault::Loop { link, route } => {
                 (route, format!("link `{}` would lead from a place to itself, as a bus does", link_name(link)))
             }
             Fault::Apart { link, route, points } => {
-                let [one, other] = points.map(|point| short(&self.points[point].name));
+                let [one, other] = points.map(|point| short(self.name(point)));
                 (
                     route,
                     format!(
@@ -115,7 +120,7 @@ impl Platform<'_> {
             }
             let shortest = distances.1[to] + before + after;
             if shortest < route.steps.len() {
-                let [from, to] = route.ends.map(|end| short(&self.points[end].name));
+                let [from, to] = route.ends.map(|end| short(self.name(end)));
                 let what = format!(
                     "the route from `{from}` to `{to}` crosses {} links, and {shortest} lead there too: routes are shortest here",
                     route.steps.len()
@@ -144,63 +149,59 @@ impl Platform<'_> {
         distances
     }
 
-    /// Nodes and edges.
-    fn statements<'a>(mut self, leaving: &Leaving, uses: &[[bool; 2]]) -> Graph<'a> {
-        let mut builder = Builder::default();
-        let points = self.points.len();
-        // By place: the name of the node at which its cables end.
-        let mut names: Vec<String> = Vec::with_capacity(leaving.of.len());
-        for place in 0..points {
-            let (name, at, is_host) = {
-                let point = &self.points[place];
-                (point.name.clone(), point.at, point.is_host)
-            };
-            if is_host {
-                builder.node(word(name.clone(), at), vec![implied("kind", "host", at)]);
-            }
-            if is_host && self.only_neighbour(place, leaving).is_some() {
-                names.push(name);
-                continue;
-            }
-            let router = if is_host { self.free_name(format!("{name}.router")) } else { name.clone() };
-            let switch = vec![implied("kind", "switch", at), implied("endpoints", "0", at)];
-            builder.node(word(router.clone(), at), switch);
-            // What a host with several links sends and receives crosses all of them at once.
-            let rate = leaving.of[place].iter().fold(0_u64, |sum, &(cable, direction)| {
-                let cable = &self.cables[cable];
-                sum.saturating_add(cable.rate[direction].saturating_mul(cable.count as u64))
-            });
-            if is_host {
-                let attributes = attributes(rate.max(1), 0, 1, at);
-                builder.edge([word(name, at), word(router.clone(), at)], false, attributes);
-            }
-            names.push(router);
-        }
-        for place in points..leaving.of.len() {
-            let name = self.free_name(format!("junction{}", place - points));
-            let at = leaving.of[place].first().map_or(0, |&(cable, _)| self.cables[cable].at);
-            if !leaving.of[place].is_empty() || leaving.arriving[place] > 0 {
-                let switch = vec![implied("kind", "switch", at), implied("endpoints", "0", at)];
-                builder.node(word(name.clone(), at), switch);
-            }
-            names.push(name);
-        }
-        for (cable, used) in self.cables.iter().zip(uses) {
-            let ends = cable.ends.map(|end| names[end].as_str());
-            let is_one = *used == [true; 2] && cable.rate[0] == cable.rate[1] && cable.delay[0] == cable.delay[1];
-            for direction in (0..2).filter(|&direction| used[direction] && !(is_one && direction == 1)) {
-                let ends = [ends[direction], ends[1 - direction]].map(|name| word(name.to_owned(), cable.at));
-                let of = attributes(cable.rate[direction], cable.delay[direction], cable.count, cable.at);
-                builder.edge(ends, !is_one, of);
-            }
-        }
-        builder.graph()
-    }
-
     /// A name that no point has.
     fn free_name(&mut self, name: String) -> String {
         let number = self.invent(name, 0);
-        self.points[number].name.clone()
+        self.name(number).to_owned()
+    }
+}
+
+impl Wired<'_> {
+    /// States nodes and edges.
+    pub(super) fn state(self, to: &mut Description<'_>) -> Result<(), SpecError> {
+        let Self { mut platform, leaving, uses } = self;
+        let points = platform.points.len();
+        // By place: the node at which its cables end.
+        let mut nodes: Vec<u32> = Vec::with_capacity(leaving.of.len());
+        for place in 0..points {
+            let Point { is_host, at } = platform.points[place];
+            let (name, at) = (platform.name(place).to_owned(), at as usize);
+            let mut host = 0;
+            if is_host {
+                host = to.node(&word(&name, at), &[implied("kind", "host", at)])?;
+            }
+            if is_host && platform.only_neighbour(place, &leaving).is_some() {
+                nodes.push(host);
+                continue;
+            }
+            let router = if is_host { platform.free_name(format!("{name}.router")) } else { name };
+            let router = to.declare(&word(router, at), false)?;
+            // What a host with several links sends and receives crosses all of them at once.
+            let rate = leaving.of[place].iter().fold(0_u64, |sum, &(cable, direction)| {
+                let cable = &platform.cables[cable];
+                sum.saturating_add(cable.rate[direction].saturating_mul(cable.count as u64))
+            });
+            if is_host {
+                to.link([host, router], at, false, &attributes(rate.max(1), 0, 1, at))?;
+            }
+            nodes.push(router);
+        }
+        for place in points..leaving.of.len() {
+            let name = platform.free_name(format!("junction{}", place - points));
+            let at = leaving.of[place].first().map_or(0, |&(cable, _)| platform.cables[cable].at);
+            let is_used = !leaving.of[place].is_empty() || leaving.arriving[place] > 0;
+            nodes.push(if is_used { to.declare(&word(name, at), false)? } else { 0 });
+        }
+        for (cable, used) in platform.cables.iter().zip(&uses) {
+            let ends = cable.ends.map(|end| nodes[end]);
+            let is_one = *used == [true; 2] && cable.rate[0] == cable.rate[1] && cable.delay[0] == cable.delay[1];
+            for direction in (0..2).filter(|&direction| used[direction] && !(is_one && direction == 1)) {
+                let ends = [ends[direction], ends[1 - direction]];
+                let of = attributes(cable.rate[direction], cable.delay[direction], cable.count, cable.at);
+                to.link(ends, cable.at, !is_one, &of)?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -18,17 +18,17 @@ mod junctions;
 mod quantity;
 mod table;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use roxmltree::Node;
 use trgen::catalog::{ErrorKind, SpecError, suggestion};
 
-use super::graphml::{document, is_xml};
-use super::{Builder, word};
+use super::word;
+use super::xml::{Document, is_xml};
 use cluster::{Cluster, Form, Radical};
 use element::{Element, IDLE};
-use fsin_core::topology::graph::{Graph, Places, Reading, Statement, Word, refusal, short};
+use emit::Wired;
+use fsin_core::topology::graph::{Description, Labels, Places, Reading, refusal, short};
 use junctions::{Fault, Route, Step};
 use table::Table;
 
@@ -59,11 +59,10 @@ struct Link {
 }
 
 /// Something that links join.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Point {
-    name: String,
     is_host: bool,
-    at: usize,
+    at: u32,
 }
 
 /// Parallel links between two points.
@@ -81,11 +80,12 @@ struct Cable {
 /// A platform while it is read.
 struct Platform<'p> {
     places: &'p Places<'p>,
+    /// By their numbers, those of their names.
     points: Vec<Point>,
-    known: HashMap<String, usize>,
+    names: Labels,
     cables: Vec<Cable>,
     links: Vec<Link>,
-    links_by_name: HashMap<String, usize>,
+    link_names: Labels,
     routes: Vec<Route>,
     /// Links of hosts to the routers of their zones, and whether the half of the way down is meant.
     of_hosts: HashSet<(usize, bool)>,
@@ -100,76 +100,77 @@ struct Backbone {
     policy: Policy,
 }
 
-/// The statements of a platform. `is_duplex` is true if links whose directions share a bandwidth are taken as full
-/// duplex.
-pub(crate) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
-    let (places, is_duplex) = (&of.places, of.options.duplex);
-    let document = document(text, places)?;
+/// States a platform. Links whose directions share a bandwidth are taken as full duplex with `shared=duplex`.
+///
+/// The text is read as a graph and again as a table of routes, so that neither takes memory beside the other.
+pub(crate) fn parse(text: &str, to: &mut Description<'_>) -> Result<(), SpecError> {
+    let of = to.reading();
+    let why = match wired(text, of) {
+        Ok(graph) => {
+            graph.state(to)?;
+            if of.options.duplex {
+                return Ok(());
+            }
+            let document = Document::new(text, &of.places)?;
+            let root = Element { node: document.root(), places: &of.places };
+            let Ok(table) = Table::read(&root) else { return Ok(()) };
+            // In the order of the graph, which leaves no host out.
+            let names = to.stated_hosts();
+            let table = table.ordered(&names);
+            if table.hosts().count() == names.len() {
+                to.set_platform(Arc::new(table), None);
+                of.option("the setting routing: in the model flow, routes of the graph in place of the platform's own");
+            }
+            return Ok(());
+        }
+        Err((why, is_right)) if of.options.duplex || !is_right => return Err(why),
+        Err((why, _)) => why,
+    };
+    let document = Document::new(text, &of.places)?;
+    match Table::read(&Element { node: document.root(), places: &of.places }) {
+        Ok(table) if table.hosts().next().is_some() => {
+            drop(document);
+            hub(table, why, to)
+        }
+        _ => Err(why),
+    }
+}
+
+/// A platform as a graph; why it is none, and whether the file is right all the same.
+fn wired<'r>(text: &str, of: &'r Reading<'_>) -> Result<Wired<'r>, (SpecError, bool)> {
+    let places = &of.places;
+    let wrong = |error: SpecError| (error, false);
+    let document = Document::new(text, places).map_err(wrong)?;
+    let root = Element { node: document.root(), places };
+    for element in root.elements() {
+        element.check().map_err(wrong)?;
+    }
+    for idle in document.root().descendants().filter(|node| IDLE.contains(&node.name())) {
+        of.decorated(idle.name());
+    }
     let platform = Platform {
         places,
         points: Vec::new(),
-        known: HashMap::new(),
+        names: Labels::default(),
         cables: Vec::new(),
         links: Vec::new(),
-        links_by_name: HashMap::new(),
+        link_names: Labels::default(),
         routes: Vec::new(),
         of_hosts: HashSet::new(),
         with_backbone: Vec::new(),
     };
-    let root = Element { node: document.root_element(), places };
-    let elements: Vec<Element<'_, '_>> = document
-        .root_element()
-        .descendants()
-        .filter(Node::is_element)
-        .filter(|node| node.parent_element().is_none_or(|parent| !IDLE.contains(&parent.tag_name().name())))
-        .map(|node| Element { node, places })
-        .collect();
-    for element in &elements {
-        element.check()?;
-    }
-    for idle in document.root_element().descendants().filter(|node| IDLE.contains(&node.tag_name().name())) {
-        of.decorated(idle.tag_name().name());
-    }
-    let graph = platform.wired(&elements, is_duplex);
-    if is_duplex {
-        return graph.map_err(|(error, _)| error);
-    }
-    if let Err((why, false)) = graph {
-        return Err(why);
-    }
-    match (graph, Table::read(&root)) {
-        (Ok(mut graph), Ok(table)) => {
-            // In the order of the graph, which leaves no host out.
-            let is_host = |(key, value): &(Word<'_>, Word<'_>)| key.text == "kind" && value.text == "host";
-            let names: Vec<&str> = graph
-                .statements
-                .iter()
-                .filter_map(|statement| match statement {
-                    Statement::Node(name, attributes) if attributes.iter().any(is_host) => Some(&*name.text),
-                    _ => None,
-                })
-                .collect();
-            let table = table.ordered(&names);
-            if table.hosts().count() == names.len() {
-                graph.platform = Some((Arc::new(table), None));
-                of.option("the setting routing: in the model flow, routes of the graph in place of the platform's own");
-            }
-            Ok(graph)
-        }
-        (Ok(graph), Err(_)) => Ok(graph),
-        (Err((why, true)), Ok(table)) if table.hosts().next().is_some() => Ok(hub(table, why, of)),
-        (Err((why, _)), _) => Err(why),
-    }
+    platform.wired(&root, of.options.duplex)
 }
 
-/// The hosts of a table of routes, which no graph has, at switches that stand for the platform.
-fn hub<'a>(table: Table, why: SpecError, of: &Reading<'_>) -> Graph<'a> {
+/// States the hosts of a table of routes, which no graph has, at switches that stand for the platform.
+fn hub(table: Table, why: SpecError, to: &mut Description<'_>) -> Result<(), SpecError> {
     /// \[links\] Of a switch.
     const PORTS: usize = 200;
-    let hosts: Vec<String> = table.hosts().map(str::to_owned).collect();
-    let mut builder = Builder::default();
-    hosts.iter().for_each(|name| builder.declare(word(name.clone(), 0), true));
-    let mut level: Vec<String> = hosts;
+    let of = to.reading();
+    let mut level: Vec<String> = table.hosts().map(str::to_owned).collect();
+    for name in &level {
+        to.declare(&word(name, 0), true)?;
+    }
     let mut number = 0;
     loop {
         let count = level.len().div_ceil(PORTS);
@@ -179,9 +180,11 @@ fn hub<'a>(table: Table, why: SpecError, of: &Reading<'_>) -> Graph<'a> {
                 format!("platform.{number}")
             })
             .collect();
-        above.iter().for_each(|name| builder.declare(word(name.clone(), 0), false));
+        for name in &above {
+            to.declare(&word(name, 0), false)?;
+        }
         for (place, name) in level.iter().enumerate() {
-            builder.edge([word(name.clone(), 0), word(above[place / PORTS].clone(), 0)], false, Vec::new());
+            to.edge([&word(name, 0), &word(&above[place / PORTS], 0)], false, &[])?;
         }
         if count <= 1 {
             break;
@@ -192,23 +195,22 @@ fn hub<'a>(table: Table, why: SpecError, of: &Reading<'_>) -> Graph<'a> {
         "its routes are no graph, and stand as a table of what each pair of hosts crosses: the model flow runs it, and models of packets do not ({why})"
     ));
     of.option("shared=duplex: links whose directions share one bandwidth are full duplex, for models of packets");
-    let mut graph = builder.graph();
-    graph.platform = Some((Arc::new(table), Some(why)));
-    graph
+    to.set_platform(Arc::new(table), Some(why));
+    Ok(())
 }
 
-impl Platform<'_> {
+impl<'p> Platform<'p> {
     /// Reads elements, whose routes may name what is declared later.
-    fn understand(&mut self, elements: &[Element<'_, '_>]) -> Result<(), SpecError> {
-        if let Some(cluster) = elements.iter().find(|element| element.get("limiter_link").is_some()) {
+    fn understand(&mut self, root: &Element<'_>) -> Result<(), SpecError> {
+        if let Some(cluster) = root.elements().find(|element| element.get("limiter_link").is_some()) {
             let what = "limiter_link: what a host sends and receives shares no bandwidth in a graph";
             return Err(cluster.refusal(ErrorKind::Unsupported, what, "leave it out, or use the model flow"));
         }
-        for element in elements {
-            self.declare(element)?;
+        for element in root.elements() {
+            self.declare(&element)?;
         }
-        for element in elements {
-            self.lead(element)?;
+        for element in root.elements() {
+            self.lead(&element)?;
         }
         let is_of_host = |link: usize| [false, true].iter().any(|&down| self.of_hosts.contains(&(link, down)));
         if let Some(route) = self.routes.iter().find(|route| route.steps.iter().any(|step| is_of_host(step.link))) {
@@ -225,8 +227,8 @@ impl Platform<'_> {
     }
 
     /// The platform as a graph; why it is none, and whether the file is right all the same.
-    fn wired<'a>(mut self, elements: &[Element<'_, '_>], is_duplex: bool) -> Result<Graph<'a>, (SpecError, bool)> {
-        self.understand(elements).map_err(|error| {
+    fn wired(mut self, root: &Element<'_>, is_duplex: bool) -> Result<Wired<'p>, (SpecError, bool)> {
+        self.understand(root).map_err(|error| {
             let is_right = error.kind() == ErrorKind::Unsupported;
             (error, is_right)
         })?;
@@ -234,41 +236,45 @@ impl Platform<'_> {
     }
 
     /// A new point with a name of a file.
-    fn point(&mut self, element: &Element<'_, '_>, name: String, is_host: bool) -> Result<usize, SpecError> {
-        let number = self.points.len();
-        if self.known.insert(name.clone(), number).is_some() {
+    fn point(&mut self, element: &Element<'_>, name: String, is_host: bool) -> Result<usize, SpecError> {
+        if self.names.get(&name).is_some() {
             let what = format!("`{}` stands twice", short(&name));
             return Err(element.refusal(ErrorKind::Conflict, what, "give every host and router a name of its own"));
         }
-        self.points.push(Point { name, is_host, at: element.at() });
-        Ok(number)
+        self.points.push(Point { is_host, at: element.at() as u32 });
+        Ok(self.names.number(&name) as usize)
     }
 
     /// A new switch that the file does not name.
     fn invent(&mut self, mut name: String, at: usize) -> usize {
-        while self.known.contains_key(&name) {
+        while self.names.get(&name).is_some() {
             name.push('\'');
         }
-        self.known.insert(name.clone(), self.points.len());
-        self.points.push(Point { name, is_host: false, at });
-        self.points.len() - 1
+        self.points.push(Point { is_host: false, at: at as u32 });
+        self.names.number(&name) as usize
+    }
+
+    /// The name of a point.
+    fn name(&self, point: usize) -> &str {
+        self.names.name(point as u32)
     }
 
     /// The point that an attribute names.
-    fn named(&self, element: &Element<'_, '_>, attribute: &'static str) -> Result<usize, SpecError> {
+    fn named(&self, element: &Element<'_>, attribute: &'static str) -> Result<usize, SpecError> {
         let name = element.need(attribute)?;
-        self.known.get(name).copied().ok_or_else(|| {
+        self.names.get(name).map(|point| point as usize).ok_or_else(|| {
             let what = format!("{attribute} `{}` is no host and no router of the file", short(name));
             element.refusal(ErrorKind::UnknownName, what, "name the id of one")
         })
     }
 
     /// The link that a word names; a link with two directions also as `NAME_UP` and `NAME_DOWN`.
-    fn link(&self, element: &Element<'_, '_>, name: &str) -> Result<usize, SpecError> {
-        let exact = self.links_by_name.get(name).copied();
+    fn link(&self, element: &Element<'_>, name: &str) -> Result<usize, SpecError> {
+        let find = |name: &str| self.link_names.get(name).map(|link| link as usize);
+        let exact = find(name);
         let half = || {
             let whole = name.strip_suffix("_UP").or_else(|| name.strip_suffix("_DOWN"))?;
-            self.links_by_name.get(whole).copied().filter(|&link| self.links[link].policy == Policy::Duplex)
+            find(whole).filter(|&link| self.links[link].policy == Policy::Duplex)
         };
         exact.or_else(half).ok_or_else(|| {
             let what = format!("`{}` is no link of the file", short(name));
@@ -277,7 +283,7 @@ impl Platform<'_> {
     }
 
     /// Reads what an element declares.
-    fn declare(&mut self, element: &Element<'_, '_>) -> Result<(), SpecError> {
+    fn declare(&mut self, element: &Element<'_>) -> Result<(), SpecError> {
         match element.name() {
             "zone" | "AS" => element.routing().map(|_| ()),
             "host" => self.point(element, element.need("id")?.to_owned(), true).map(|_| ()),
@@ -290,7 +296,7 @@ impl Platform<'_> {
                     policy: element.policy("sharing_policy", Policy::Shared)?,
                     at: element.at(),
                 };
-                if self.links_by_name.insert(name.to_owned(), self.links.len()).is_some() {
+                if self.link_names.number(name) as usize != self.links.len() {
                     let what = format!("link `{}` stands twice", short(name));
                     return Err(element.refusal(ErrorKind::Conflict, what, "give every link a name of its own"));
                 }
@@ -309,13 +315,13 @@ impl Platform<'_> {
     }
 
     /// Makes the hosts `PREFIX NUMBER SUFFIX` of a cluster or cabinet, whose numbers have been counted.
-    fn hosts(&mut self, element: &Element<'_, '_>, radical: &Radical<'_>) -> Result<Vec<usize>, SpecError> {
+    fn hosts(&mut self, element: &Element<'_>, radical: &Radical<'_>) -> Result<Vec<usize>, SpecError> {
         let (prefix, suffix) = (element.get("prefix").unwrap_or(""), element.get("suffix").unwrap_or(""));
         radical.numbers().map(|number| self.point(element, format!("{prefix}{number}{suffix}"), true)).collect()
     }
 
     /// Reads a cluster.
-    fn cluster(&mut self, element: &Element<'_, '_>) -> Result<(), SpecError> {
+    fn cluster(&mut self, element: &Element<'_>) -> Result<(), SpecError> {
         let id = element.need("id")?.to_owned();
         // Everything that a number could say wrongly comes before the hosts, which take memory.
         let (rate, delay) = (element.bandwidth("bw")?, element.time("lat")?);
@@ -364,7 +370,7 @@ impl Platform<'_> {
     /// messages, and holds them back nowhere.
     fn star(
         &mut self,
-        element: &Element<'_, '_>,
+        element: &Element<'_>,
         router: usize,
         mut cables: Vec<Cable>,
         backbone: Option<Backbone>,
@@ -392,7 +398,7 @@ impl Platform<'_> {
     }
 
     /// Reads what an element says of ways between points.
-    fn lead(&mut self, element: &Element<'_, '_>) -> Result<(), SpecError> {
+    fn lead(&mut self, element: &Element<'_>) -> Result<(), SpecError> {
         match element.name() {
             "route" => {
                 let ends = [self.named(element, "src")?, self.named(element, "dst")?];
@@ -415,7 +421,7 @@ impl Platform<'_> {
     }
 
     /// Reads a route between two points.
-    fn route(&mut self, element: &Element<'_, '_>, ends: [usize; 2]) -> Result<(), SpecError> {
+    fn route(&mut self, element: &Element<'_>, ends: [usize; 2]) -> Result<(), SpecError> {
         let zone = element.parent().filter(|zone| matches!(zone.name(), "zone" | "AS"));
         let routing = zone.map_or(Ok("Full"), |zone| zone.routing())?;
         if !matches!(routing, "Full" | "Floyd" | "Dijkstra" | "DijkstraCache") {
@@ -461,8 +467,8 @@ impl Platform<'_> {
     }
 
     /// Reads a zone with routing `Cluster`: hosts with links of their own to a router, cabinets of hosts, a backbone.
-    fn zone_of_hosts(&mut self, element: &Element<'_, '_>) -> Result<(), SpecError> {
-        let children: Vec<Element<'_, '_>> = element.children().collect();
+    fn zone_of_hosts(&mut self, element: &Element<'_>) -> Result<(), SpecError> {
+        let children: Vec<Element<'_>> = element.children().collect();
         let mut routers = children.iter().filter(|child| child.name() == "router");
         let router = match routers.next() {
             Some(router) => self.named(router, "id")?,
@@ -497,7 +503,7 @@ impl Platform<'_> {
             let (prefix, suffix) = (child.get("prefix").unwrap_or(""), child.get("suffix").unwrap_or(""));
             let (rate, delay) = (child.bandwidth("bw")?, child.time("lat")?);
             for number in child.radical(0)?.numbers() {
-                let host = self.known[&format!("{prefix}{number}{suffix}")];
+                let host = self.names.number(&format!("{prefix}{number}{suffix}")) as usize;
                 let (rate, delay) = ([rate; 2], [delay; 2]);
                 cables.push(Cable {
                     ends: [host, router],

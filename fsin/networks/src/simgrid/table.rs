@@ -15,7 +15,7 @@ use trgen::catalog::{ErrorKind, SpecError};
 
 use super::cluster::{Form, Radical};
 use super::{Element, Policy};
-use fsin_core::topology::graph::short;
+use fsin_core::topology::graph::{Labels, short};
 use fsin_core::topology::switched::{Constraint, StatedRoutes};
 
 /// \[levels\] Of zones in zones, and of routes over gateways.
@@ -167,12 +167,13 @@ struct Zone {
 #[derive(Debug)]
 pub(super) struct Table {
     pub(super) constraints: Vec<Constraint>,
-    /// By node: its name, its zone, and whether it is a host.
-    nodes: Vec<(String, u32, bool)>,
-    known: HashMap<String, u32>,
+    /// By node: its zone.
+    nodes: Vec<u32>,
+    names: Labels,
     zones: Vec<Zone>,
     zones_by_name: HashMap<String, u32>,
-    links: HashMap<String, (Halves, Policy)>,
+    links: Vec<(Halves, Policy)>,
+    link_names: Labels,
     hosts: Vec<u32>,
     /// The first name of a host, router or link that stands twice.
     twice: Option<String>,
@@ -181,13 +182,13 @@ pub(super) struct Table {
 impl Table {
     /// Puts the hosts in the order of these names.
     pub(super) fn ordered(mut self, names: &[&str]) -> Self {
-        self.hosts = names.iter().filter_map(|name| self.known.get(*name).copied()).collect();
+        self.hosts = names.iter().filter_map(|name| self.names.get(name)).collect();
         self
     }
 
     /// The hosts, in their order.
     pub(super) fn hosts(&self) -> impl Iterator<Item = &str> {
-        self.hosts.iter().map(|&host| self.nodes[host as usize].0.as_str())
+        self.hosts.iter().map(|&host| self.names.name(host))
     }
 
     fn constraint(&mut self, name: String, rate: u64, delay: u64, is_fat: bool) -> u32 {
@@ -203,15 +204,16 @@ impl Table {
         }
     }
 
-    fn node(&mut self, name: String, zone: u32, is_host: bool) -> u32 {
-        let number = self.nodes.len() as u32;
-        if self.known.insert(name.clone(), number).is_some() {
-            self.twice.get_or_insert_with(|| name.clone());
+    fn node(&mut self, name: &str, zone: u32, is_host: bool) -> u32 {
+        let number = self.names.number(name);
+        if number as usize != self.nodes.len() {
+            self.twice.get_or_insert_with(|| name.to_owned());
+            return number;
         }
         if is_host {
             self.hosts.push(number);
         }
-        self.nodes.push((name, zone, is_host));
+        self.nodes.push(zone);
         number
     }
 
@@ -223,14 +225,15 @@ impl Table {
     }
 
     /// Reads the elements of a platform.
-    pub(super) fn read(root: &Element<'_, '_>) -> Result<Self, SpecError> {
+    pub(super) fn read(root: &Element<'_>) -> Result<Self, SpecError> {
         let mut new = Self {
             constraints: Vec::new(),
             nodes: Vec::new(),
-            known: HashMap::new(),
+            names: Labels::default(),
             zones: Vec::new(),
             zones_by_name: HashMap::new(),
-            links: HashMap::new(),
+            links: Vec::new(),
+            link_names: Labels::default(),
             hosts: Vec::new(),
             twice: None,
         };
@@ -250,7 +253,7 @@ impl Table {
     }
 
     /// Reads what stands in a zone: its nodes and links first, then its routes.
-    fn children(&mut self, of: &Element<'_, '_>, zone: u32, depth: usize) -> Result<(), SpecError> {
+    fn children(&mut self, of: &Element<'_>, zone: u32, depth: usize) -> Result<(), SpecError> {
         if depth > MAX_DEPTH {
             return Err(of.refusal(ErrorKind::TooLarge, "zones stand in each other too deep", "use fewer levels"));
         }
@@ -265,13 +268,15 @@ impl Table {
                     let inner = self.zone(child.need("id")?, Some(zone), routing);
                     self.children(&child, inner, depth + 1)?;
                 }
-                "host" => drop(self.node(child.need("id")?.to_owned(), zone, true)),
-                "router" => drop(self.node(child.need("id")?.to_owned(), zone, false)),
+                "host" => _ = self.node(child.need("id")?, zone, true),
+                "router" => _ = self.node(child.need("id")?, zone, false),
                 "link" => {
                     let name = child.need("id")?;
                     let policy = child.policy("sharing_policy", Policy::Shared)?;
                     let halves = self.halves(name, child.bandwidth("bandwidth")?, child.time("latency")?, policy);
-                    if self.links.insert(name.to_owned(), (halves, policy)).is_some() {
+                    if self.link_names.number(name) as usize == self.links.len() {
+                        self.links.push((halves, policy));
+                    } else {
                         self.twice.get_or_insert_with(|| name.to_owned());
                     }
                 }
@@ -310,27 +315,27 @@ impl Table {
         Ok(())
     }
 
-    fn named(&self, element: &Element<'_, '_>, attribute: &'static str) -> Result<u32, SpecError> {
+    fn named(&self, element: &Element<'_>, attribute: &'static str) -> Result<u32, SpecError> {
         let name = element.need(attribute)?;
-        self.known.get(name).copied().ok_or_else(|| {
+        self.names.get(name).ok_or_else(|| {
             let what = format!("{attribute} `{}` is no host and no router of the file", short(name));
             element.refusal(ErrorKind::UnknownName, what, "name the id of one")
         })
     }
 
     /// The link that an attribute names, perhaps as one of its halves.
-    fn link(&self, element: &Element<'_, '_>, attribute: &'static str) -> Result<(Halves, Policy), SpecError> {
+    fn link(&self, element: &Element<'_>, attribute: &'static str) -> Result<(Halves, Policy), SpecError> {
         let name = element.need(attribute)?;
-        let whole =
-            || name.strip_suffix("_UP").or_else(|| name.strip_suffix("_DOWN")).and_then(|whole| self.links.get(whole));
-        self.links.get(name).or_else(whole).copied().ok_or_else(|| {
+        let find = |name: &str| self.link_names.get(name).map(|link| self.links[link as usize]);
+        let whole = || name.strip_suffix("_UP").or_else(|| name.strip_suffix("_DOWN")).and_then(find);
+        find(name).or_else(whole).ok_or_else(|| {
             let what = format!("`{}` is no link of the file", short(name));
             element.refusal(ErrorKind::UnknownName, what, "name the id of a <link>")
         })
     }
 
     /// Reads a route.
-    fn route(&mut self, element: &Element<'_, '_>, zone: u32) -> Result<(), SpecError> {
+    fn route(&mut self, element: &Element<'_>, zone: u32) -> Result<(), SpecError> {
         let of_zones = element.name() != "route";
         let mut points = [Point::Node(0); 2];
         let mut gates = [0; 2];
@@ -387,16 +392,16 @@ impl Table {
     }
 
     /// Makes the hosts of a cluster or cabinet, whose numbers have been counted.
-    fn numbered(&mut self, element: &Element<'_, '_>, radical: &Radical<'_>, zone: u32) -> Vec<u32> {
+    fn numbered(&mut self, element: &Element<'_>, radical: &Radical<'_>, zone: u32) -> Vec<u32> {
         let (prefix, suffix) = (element.get("prefix").unwrap_or(""), element.get("suffix").unwrap_or(""));
-        radical.numbers().map(|number| self.node(format!("{prefix}{number}{suffix}"), zone, true)).collect()
+        radical.numbers().map(|number| self.node(&format!("{prefix}{number}{suffix}"), zone, true)).collect()
     }
 
-    fn cabinet(&mut self, element: &Element<'_, '_>, zone: u32) -> Result<(), SpecError> {
+    fn cabinet(&mut self, element: &Element<'_>, zone: u32) -> Result<(), SpecError> {
         let (rate, delay) = (element.bandwidth("bw")?, element.time("lat")?);
         let radical = element.radical(self.hosts.len())?;
         for host in self.numbered(element, &radical, zone) {
-            let name = format!("link_{}", self.nodes[host as usize].0);
+            let name = format!("link_{}", self.names.name(host));
             let halves = self.halves(&name, rate, delay, Policy::Duplex);
             if let Routing::Star { own, .. } = &mut self.zones[zone as usize].routing {
                 own.insert(host, (halves, None));
@@ -405,7 +410,7 @@ impl Table {
         Ok(())
     }
 
-    fn cluster(&mut self, element: &Element<'_, '_>, parent: u32) -> Result<(), SpecError> {
+    fn cluster(&mut self, element: &Element<'_>, parent: u32) -> Result<(), SpecError> {
         let id = element.need("id")?.to_owned();
         let (rate, delay) = (element.bandwidth("bw")?, element.time("lat")?);
         let policy = element.policy("sharing_policy", Policy::Duplex)?;
@@ -440,7 +445,7 @@ impl Table {
                 None => None,
             };
             let name = element.get("router_id").filter(|name| !name.is_empty()).map(str::to_owned);
-            self.node(name.unwrap_or_else(|| format!("{prefix}{id}_router{suffix}")), zone, false);
+            self.node(&name.unwrap_or_else(|| format!("{prefix}{id}_router{suffix}")), zone, false);
             self.zones[zone as usize].routing = Routing::Star { own, backbone };
             return Ok(());
         }
@@ -517,7 +522,7 @@ impl Table {
 
     /// The zones of a node, from the outermost.
     fn zones_of(&self, node: u32) -> Vec<u32> {
-        let mut zones = vec![self.nodes[node as usize].1];
+        let mut zones = vec![self.nodes[node as usize]];
         while let Some(parent) = zones.last().and_then(|&zone| self.zones[zone as usize].parent) {
             zones.push(parent);
         }

@@ -1,5 +1,4 @@
-//! Networks as text: DOT, and other syntaxes from the statements of that DOT, so that what is said of a network stands
-//! in one place.
+//! Networks as text: DOT and other syntaxes, from one list of nodes and edges.
 
 mod dot;
 
@@ -9,7 +8,9 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value, json};
 use trgen::catalog::{ErrorKind, SpecError};
 
-use fsin_core::topology::graph::{Attributes, Edge, End, Statement};
+use fsin_core::topology::Topology;
+
+use dot::{Attribute, Declared, Written};
 
 pub use dot::dot;
 
@@ -27,43 +28,39 @@ pub enum Syntax {
 /// Attributes that are written; those of drawings are not.
 const KEPT: &[&str] = &["kind", "endpoints", "rate", "delay", "queue", "routes", "dead"];
 
-/// A description in DOT in another syntax. Reading it yields the same network; from CSV, which names no nodes, with
-/// nodes numbered in the order of the links.
+/// A network in another syntax than DOT. Reading it yields the same network; from CSV, which names no nodes, with nodes
+/// numbered in the order of the links.
 ///
 /// # Errors
 /// A name or an attribute that the syntax cannot state.
-pub fn rewritten(text: &str, syntax: Syntax) -> Result<String, SpecError> {
-    let graph = crate::dot::parse(text)?;
-    let mut nodes: Vec<(&str, &Attributes<'_>)> = Vec::new();
-    let mut edges: Vec<([&str; 2], bool, &Attributes<'_>)> = Vec::new();
-    for statement in &graph.statements {
-        match statement {
-            Statement::Node(name, attributes) => nodes.push((&name.text, attributes)),
-            Statement::Edge(Edge { ends, is_directed, attributes }) => {
-                if let [End::Node(one), End::Node(other)] = &ends[..] {
-                    let is_both = attributes.iter().any(|(key, value)| key.text == "dir" && value.text == "both");
-                    edges.push(([&one.text, &other.text], *is_directed && !is_both, attributes));
-                }
-            }
-            Statement::Defaults(..) | Statement::Subgraph(_) => {}
-        }
-    }
+pub fn rewritten(topology: &dyn Topology, syntax: Syntax) -> Result<String, SpecError> {
+    let network = Written::of(topology, &[]);
     match syntax {
-        Syntax::List => list(&nodes, &edges),
-        Syntax::Csv => csv(&nodes, &edges),
-        Syntax::NodeLink => Ok(node_link(&nodes, &edges)),
+        Syntax::List => list(&network),
+        Syntax::Csv => csv(&network),
+        Syntax::NodeLink => Ok(node_link(&network)),
     }
 }
 
 /// The attributes that say something of the network.
-fn kept<'a>(attributes: &'a Attributes<'_>) -> impl Iterator<Item = (&'a str, &'a str)> {
-    attributes.iter().map(|(key, value)| (&*key.text, &*value.text)).filter(|(key, _)| KEPT.contains(key))
+fn kept(attributes: &[Attribute]) -> impl Iterator<Item = (&str, &str)> {
+    attributes.iter().map(|of| (of.key, of.value.as_str())).filter(|(key, _)| KEPT.contains(key))
 }
 
 /// True for a host: in DOT a name that begins with H says so, and in other syntaxes it does not.
-fn is_host(name: &str, attributes: &Attributes<'_>) -> bool {
-    let kind = attributes.iter().find(|(key, _)| key.text == "kind");
-    kind.map_or_else(|| name.starts_with('H'), |(_, kind)| kind.text == "host")
+fn is_host(node: &Declared) -> bool {
+    let kind = node.attributes.iter().find(|of| of.key == "kind");
+    kind.map_or_else(|| node.name.starts_with('H'), |kind| kind.value == "host")
+}
+
+impl Written {
+    /// By edge: the names of its ends, whether it is one direction of a link, and its attributes.
+    fn links(&self) -> impl Iterator<Item = ([&str; 2], bool, &[Attribute])> {
+        self.edges.iter().map(|edge| {
+            let ends = edge.ends.map(|end| self.nodes[end].name.as_str());
+            (ends, self.is_directed && !edge.is_both, &edge.attributes[..])
+        })
+    }
 }
 
 /// The error of something that a syntax cannot state.
@@ -72,7 +69,7 @@ fn unwritable(what: String) -> SpecError {
 }
 
 /// Nodes and links as lines.
-fn list(nodes: &[(&str, &Attributes<'_>)], edges: &[([&str; 2], bool, &Attributes<'_>)]) -> Result<String, SpecError> {
+fn list(network: &Written) -> Result<String, SpecError> {
     let word = |word: &str| {
         if word.is_empty() || word.contains(char::is_whitespace) || word.contains('#') {
             return Err(unwritable(format!("`{}` is not one word, as a list needs it", word.escape_debug())));
@@ -80,7 +77,7 @@ fn list(nodes: &[(&str, &Attributes<'_>)], edges: &[([&str; 2], bool, &Attribute
         Ok(word.to_owned())
     };
     let mut text = String::new();
-    for (name, attributes) in nodes {
+    for Declared { name, attributes, .. } in &network.nodes {
         let _ = write!(text, "{}", word(name)?);
         let mut said = false;
         for (key, value) in kept(attributes) {
@@ -91,8 +88,8 @@ fn list(nodes: &[(&str, &Attributes<'_>)], edges: &[([&str; 2], bool, &Attribute
         let usual = if name.starts_with('H') { " kind host" } else { " endpoints 1" };
         let _ = writeln!(text, "{}", if said { "" } else { usual });
     }
-    for ([one, other], is_directed, attributes) in edges {
-        let mark = if *is_directed { " ->" } else { "" };
+    for ([one, other], is_directed, attributes) in network.links() {
+        let mark = if is_directed { " ->" } else { "" };
         let _ = write!(text, "{}{mark} {}", word(one)?, word(other)?);
         for (key, value) in kept(attributes) {
             let _ = write!(text, " {key} {}", word(value)?);
@@ -103,10 +100,10 @@ fn list(nodes: &[(&str, &Attributes<'_>)], edges: &[([&str; 2], bool, &Attribute
 }
 
 /// Links as rows.
-fn csv(nodes: &[(&str, &Attributes<'_>)], edges: &[([&str; 2], bool, &Attributes<'_>)]) -> Result<String, SpecError> {
+fn csv(network: &Written) -> Result<String, SpecError> {
     let hosts: HashSet<&str> =
-        nodes.iter().filter(|(name, attributes)| is_host(name, attributes)).map(|&(name, _)| name).collect();
-    for (name, attributes) in nodes {
+        network.nodes.iter().filter(|node| is_host(node)).map(|node| node.name.as_str()).collect();
+    for Declared { name, attributes, .. } in &network.nodes {
         let usual = if hosts.is_empty() { "1" } else { "0" };
         let is_said =
             |&(key, value): &(&str, &str)| (key, value) == ("endpoints", usual) || (key == "kind" && value != "nic");
@@ -117,19 +114,19 @@ fn csv(nodes: &[(&str, &Attributes<'_>)], edges: &[([&str; 2], bool, &Attributes
     let columns: Vec<&str> = KEPT
         .iter()
         .copied()
-        .filter(|key| edges.iter().any(|(_, _, of)| kept(of).any(|(own, _)| own == *key)))
+        .filter(|key| network.links().any(|(_, _, of)| kept(of).any(|(own, _)| own == *key)))
         .collect();
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     let failed = |error: ::csv::Error| unwritable(error.to_string());
     let kinds: &[&str] = if hosts.is_empty() { &[] } else { &["source_kind", "target_kind"] };
     let names = ["source", "target", "directed"].into_iter().chain(kinds.iter().copied());
     writer.write_record(names.chain(columns.iter().copied())).map_err(failed)?;
-    for ([one, other], is_directed, attributes) in edges {
+    for ([one, other], is_directed, attributes) in network.links() {
         let value = |key: &&str| kept(attributes).find(|(own, _)| own == key).map_or("", |(_, value)| value);
-        let directed = if *is_directed { "true" } else { "false" };
-        let kind = |end: &&str| if hosts.contains(*end) { "host" } else { "" };
+        let directed = if is_directed { "true" } else { "false" };
+        let kind = |end: &str| if hosts.contains(end) { "host" } else { "" };
         let kinds = [one, other].into_iter().map(kind).take(kinds.len());
-        let ends = [*one, *other, directed].into_iter().chain(kinds);
+        let ends = [one, other, directed].into_iter().chain(kinds);
         writer.write_record(ends.chain(columns.iter().map(value))).map_err(failed)?;
     }
     let bytes = writer.into_inner().map_err(|error| unwritable(error.to_string()))?;
@@ -137,20 +134,20 @@ fn csv(nodes: &[(&str, &Attributes<'_>)], edges: &[([&str; 2], bool, &Attributes
 }
 
 /// Nodes and links as JSON. Where a link has two directions, `dir` says of a link both ways that it is one.
-fn node_link(nodes: &[(&str, &Attributes<'_>)], edges: &[([&str; 2], bool, &Attributes<'_>)]) -> String {
-    let directed = edges.iter().any(|(_, is_directed, _)| *is_directed);
-    let object = |attributes: &Attributes<'_>| -> Map<String, Value> {
+fn node_link(network: &Written) -> String {
+    let directed = network.links().any(|(_, is_directed, _)| is_directed);
+    let object = |attributes: &[Attribute]| -> Map<String, Value> {
         kept(attributes).map(|(key, value)| (key.to_owned(), json!(value))).collect()
     };
-    let node = |(name, attributes): &(&str, &Attributes<'_>)| {
-        let mut node = object(attributes);
-        if is_host(name, attributes) {
-            node.insert("kind".to_owned(), json!("host"));
+    let node = |node: &Declared| {
+        let mut object = object(&node.attributes);
+        if is_host(node) {
+            object.insert("kind".to_owned(), json!("host"));
         }
-        node.insert("id".to_owned(), json!(name));
-        Value::Object(node)
+        object.insert("id".to_owned(), json!(node.name));
+        Value::Object(object)
     };
-    let link = |([one, other], is_directed, attributes): &([&str; 2], bool, &Attributes<'_>)| {
+    let link = |([one, other], is_directed, attributes): ([&str; 2], bool, &[Attribute])| {
         let mut link = object(attributes);
         link.insert("source".to_owned(), json!(one));
         link.insert("target".to_owned(), json!(other));
@@ -163,8 +160,8 @@ fn node_link(nodes: &[(&str, &Attributes<'_>)], edges: &[([&str; 2], bool, &Attr
         "directed": directed,
         "multigraph": true,
         "graph": {},
-        "nodes": nodes.iter().map(node).collect::<Vec<_>>(),
-        "edges": edges.iter().map(link).collect::<Vec<_>>(),
+        "nodes": network.nodes.iter().map(node).collect::<Vec<_>>(),
+        "edges": network.links().map(link).collect::<Vec<_>>(),
     });
     format!("{graph:#}\n")
 }

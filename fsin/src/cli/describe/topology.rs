@@ -66,7 +66,7 @@ pub(crate) fn topology(matches: &ArgMatches) -> Result<Exit, Complaint> {
                 "csv" => Syntax::Csv,
                 _ => Syntax::NodeLink,
             };
-            let text = rewritten(&dot(&**topology, &[]), syntax).map_err(|refusal| {
+            let text = rewritten(&**topology, syntax).map_err(|refusal| {
                 Complaint::new(
                     Exit::Usage,
                     format!("--format {}: {}", word("format"), refusal.what()),

@@ -1,6 +1,6 @@
 //! Formats of networks: rows of a table, in which a text is recognised by what it says, whatever its file is called.
 //!
-//! A format that is read turns a text into [statements](super::Statement), which `network` alone gives a meaning.
+//! A format that is read states a text to a [description](Description), which alone gives it a meaning.
 //! Formats that are known and not read are rows too, each with its remedy, so that no reader complains about a text of
 //! another format. The only row of this crate is the list of links; those of other tools are in the crate
 //! `fsin-networks`, and programs add their own.
@@ -10,12 +10,11 @@
 
 use trgen::catalog::{Component, Described, SpecError, Table};
 
+use super::description::Description;
 use super::list;
-use super::reading::Reading;
-use super::statement::Graph;
 
-/// Reads a text as the statements of a graph.
-pub type Reader = for<'a> fn(&'a str, &Reading<'_>) -> Result<Graph<'a>, SpecError>;
+/// Reads a text: states its nodes and edges one by one.
+pub type Reader = fn(&str, &mut Description<'_>) -> Result<(), SpecError>;
 
 /// What the names of nodes say.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

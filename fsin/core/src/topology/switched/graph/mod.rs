@@ -4,9 +4,11 @@
 //! The file is read when the specification is parsed, and nowhere else.
 
 mod attribute;
+mod description;
 mod drawing;
 mod format;
 mod given;
+mod labels;
 mod lines;
 mod list;
 mod network;
@@ -24,17 +26,18 @@ use trgen::phrase::Phrase;
 
 use super::{Plan, Switched, cluster};
 use crate::topology::{Kind, Row, check_once, number, table::both_ways};
-use network::Description;
 use reading::OPTIONS;
 
 pub use super::MAX_NODES;
 pub use attribute::{decimal, parse_rate, refusal, short};
+pub use description::{Description, Kept, MAX_LINKS};
 pub use format::{FORMATS, Format, LIST, Names, Read, Reader};
-pub use lines::words_of;
-pub use network::MAX_LINKS;
+pub use given::{OfEdge, OfNode};
+pub use labels::Labels;
+pub use lines::{words, words_of};
 pub(super) use network::unreached;
 pub use reading::{Modules, Options, Reading};
-pub use statement::{Attributes, Demand, Edge, End, Graph, Item, Places, Statement, Word, check_count};
+pub use statement::{Attributes, Item, Places, Word};
 pub use understood::{Demands, Understood};
 
 /// Row of `graph`.
@@ -185,8 +188,6 @@ fn read_as(format: &'static Format, text: &str, spec: String, options: &Options)
         let what = format!("shared=duplex in `{spec}`: its links have no policy of sharing");
         return Err(SpecError::new(ErrorKind::Meaningless, what, "leave it out: it is for platforms of SimGrid"));
     }
-    let plain = without_late_declaration(text);
-    let text = plain.as_deref().unwrap_or(text);
     let reading = Reading::new(text, options, format);
     if format.is_lines && !text.ends_with('\n') {
         reading.note("the last line has no end: if the file was cut, the rest of it is missing".to_owned());
@@ -194,18 +195,8 @@ fn read_as(format: &'static Format, text: &str, spec: String, options: &Options)
     let named = |refusal: SpecError| {
         if format.takes_the_rest { refusal } else { refusal.within(format!("{}: ", format.called)) }
     };
-    let graph = read(text, &reading).map_err(named)?;
-    Description::read(&graph, &reading).and_then(|description| description.build(spec, &graph)).map_err(named)
-}
-
-/// The text of XML with spaces in place of its declaration, if that stands behind others, where XML does not allow it.
-/// Places stay the same.
-fn without_late_declaration(text: &str) -> Option<String> {
-    let begin = text.len() - text.trim_start().len();
-    let length = text[begin..].strip_prefix("<?xml")?.find("?>")? + "<?xml".len() + "?>".len();
-    let blank = |letter: char| if letter == '\n' { "\n".to_owned() } else { " ".repeat(letter.len_utf8()) };
-    let declaration: String = text[begin..begin + length].chars().map(blank).collect();
-    (begin > 0).then(|| format!("{}{declaration}{}", &text[..begin], &text[begin + length..]))
+    let mut description = Description::new(&reading);
+    read(text, &mut description).and_then(|()| description.build(spec)).map_err(named)
 }
 
 /// The words of a specification such as `net.txt,endpoints=4`.

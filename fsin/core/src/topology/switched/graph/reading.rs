@@ -130,10 +130,12 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Adds a note, once.
+    /// Adds a note, once. Of very many, the first are kept.
     pub fn note(&self, note: String) {
+        /// Maximum number of notes.
+        const MOST: usize = 256;
         let mut noted = self.noted.borrow_mut();
-        if !noted.notes.contains(&note) {
+        if noted.notes.len() < MOST && !noted.notes.contains(&note) {
             noted.notes.push(note);
         }
     }
