@@ -478,15 +478,15 @@ fn table(found: &Found) -> String {
         ),
         (
             "uniform load",
-            format!(
-                "{} {unit} at most{remark}, by {}",
-                number(survey.uniform_load_bound),
-                match found.with_room {
+            // Platforms whose routes are those of no graph have no such bound.
+            survey.uniform_load_bound.map_or_else(String::new, |bound| {
+                let by = match found.with_room {
                     true =>
                         "the rates of links and the room behind them: a link carries no more than that room in a round trip",
                     false => "the rates of links alone: delays, buffers and credits may allow less",
-                }
-            ),
+                };
+                format!("{} {unit} at most{remark}, by {by}", number(Some(bound)))
+                        }),
         ),
     ];
     let parallel = parallel(topology, router);
