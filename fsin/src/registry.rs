@@ -4,6 +4,7 @@
 
 use fsin_core::family::ModelFamily;
 use fsin_core::route::{self, ROUTINGS};
+use fsin_core::topology::graph::{FORMATS as NETWORK_FORMATS, Format};
 use fsin_core::topology::{self, TOPOLOGIES};
 use fsin_experiment::check_keys;
 use fsin_models::MODELS;
@@ -50,6 +51,9 @@ pub struct Registry {
     pub kernels: Vec<&'static kernels::Row>,
     /// Formats of traces.
     pub formats: Vec<&'static formats::Reader>,
+    /// Formats of networks, for `graph:FILE`. The first one that knows a text reads it, so that an added one comes
+    /// before those whose texts it takes over: `network_formats.insert(0, &MINE)`.
+    pub network_formats: Vec<&'static Format>,
     /// Placements of tasks on nodes.
     pub placements: Vec<&'static placement::Row>,
 }
@@ -70,6 +74,7 @@ impl Registry {
             processes: PROCESSES.standard().to_vec(),
             kernels: KERNELS.standard().to_vec(),
             formats: FORMATS.standard().to_vec(),
+            network_formats: fsin_networks::rows(),
             placements: PLACEMENTS.standard().to_vec(),
         }
     }
@@ -92,6 +97,7 @@ impl Registry {
             PROCESSES.check(&self.processes),
             KERNELS.check(&self.kernels),
             FORMATS.check(&self.formats),
+            NETWORK_FORMATS.check(&self.network_formats),
             PLACEMENTS.check(&self.placements),
             check_keys(&self.models),
         ];
@@ -107,6 +113,7 @@ impl Registry {
         PROCESSES.install(self.processes)?;
         KERNELS.install(self.kernels)?;
         FORMATS.install(self.formats)?;
+        NETWORK_FORMATS.install(self.network_formats)?;
         PLACEMENTS.install(self.placements)
     }
 }

@@ -139,8 +139,8 @@ fn run_member(kind: &Kind, member: &Member, folder: &Path) -> Result<(), String>
         "placements" => or_needs(with("vct", &[("kernel", "bintree"), ("placement", &name)])),
         "schedulers" => with("vct", &[("job-mix", &mix), ("scheduler", &name)]),
         "allocations" => with("vct", &[("job-mix", &mix), ("allocation", &name)]),
-        // Sums have no names; collectives and formats belong to traces, whose tests run all of them.
-        "sums" | "collectives" | "formats" => Ok(()),
+        // Sums have no names; collectives and formats belong to traces and networks, whose tests read all of them.
+        "sums" | "collectives" | "formats" | "network-formats" => Ok(()),
         _ => {
             let keys = kind.keys.iter().flat_map(|&key| member.carriers.iter().map(move |of| (key, of.model)));
             keys.filter(|(key, model)| model.understands(key)).try_for_each(|(key, model)| {
