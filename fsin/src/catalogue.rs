@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 
 use fsin_core::family::{Carried, ModelFamily};
 use fsin_core::topology::TOPOLOGIES;
+use fsin_core::topology::graph::FORMATS as NETWORK_FORMATS;
 use fsin_experiment::energy::ENERGY_MODELS;
 use fsin_models::MODELS;
 use trgen::catalog::{Component, Described};
@@ -103,6 +104,7 @@ fn all() -> Vec<Kind> {
         kind("routings", &["routing"], routings()),
     ];
     kinds.extend(of_settings());
+    let read = NETWORK_FORMATS.rows().iter().filter(|format| format.is_read());
     kinds.extend([
         kind("traffic", &["traffic"], rows(PATTERNS.rows())),
         kind("sums", &["traffic"], plain(traffic::components())),
@@ -115,6 +117,8 @@ fn all() -> Vec<Kind> {
         kind("allocations", &["allocation"], plain(jobs::ALLOCATIONS)),
         kind("energy-models", &["energy"], rows(ENERGY_MODELS.rows())),
         kind("formats", &[], rows(FORMATS.rows())),
+        // Those that are known and not read are no components.
+        kind("network-formats", &[], plain(read.map(|format| &format.component))),
     ]);
     kinds
 }

@@ -63,7 +63,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [`Registry`] adds network models, topologies, routings, patterns, kernels and formats to those of fsin, for this
+//! A [`Registry`] adds network models, topologies, routings, patterns, kernels, formats of traces and of networks to those of fsin, for this
 //! library as for the command: `main_with` is the whole command with them.
 //!
 //! # Features
@@ -95,13 +95,13 @@ pub mod surveyed;
 
 pub use fsin_core::network::Network;
 pub use fsin_core::{
-    activity, capture, couple, difference, failures, family, network, route, run, stats, text_file, topology, view,
-    watch, words,
+    activity, capture, couple, difference, failures, family, network, route, run, stats, topology, view, watch, words,
 };
 pub use fsin_experiment::result::{Figure, RunResult};
-pub use fsin_experiment::{self as experiment, result, sweep};
+pub use fsin_experiment::{self as experiment, result, sweep, text_file};
 pub use fsin_experiment::{Builder, Experiment, Options, Step, Trouble};
 pub use fsin_models as models;
+pub use fsin_networks as networks;
 pub use fsin_report as report;
 pub use fsin_vct::{engine, router, routing};
 pub use registry::Registry;

@@ -4,6 +4,7 @@
 
 use fsin_core::family::ModelFamily;
 use fsin_core::route::{self, ROUTINGS};
+use fsin_core::topology::graph::{FORMATS as NETWORK_FORMATS, Format};
 use fsin_core::topology::{self, TOPOLOGIES};
 use fsin_experiment::check_keys;
 use fsin_models::MODELS;
@@ -53,6 +54,9 @@ pub struct Registry {
     pub collectives: Vec<&'static collective::Row>,
     /// Formats of traces.
     pub formats: Vec<&'static formats::Reader>,
+    /// Formats of networks, for `graph:FILE`. The first one that knows a text reads it, so that an added one comes
+    /// before those whose texts it takes over: `network_formats.insert(0, &MINE)`.
+    pub network_formats: Vec<&'static Format>,
     /// Placements of tasks on nodes.
     pub placements: Vec<&'static placement::Row>,
 }
@@ -74,6 +78,7 @@ impl Registry {
             kernels: KERNELS.standard().to_vec(),
             collectives: COLLECTIVES.standard().to_vec(),
             formats: FORMATS.standard().to_vec(),
+            network_formats: fsin_networks::rows(),
             placements: PLACEMENTS.standard().to_vec(),
         }
     }
@@ -97,6 +102,7 @@ impl Registry {
             KERNELS.check(&self.kernels),
             COLLECTIVES.check(&self.collectives),
             FORMATS.check(&self.formats),
+            NETWORK_FORMATS.check(&self.network_formats),
             PLACEMENTS.check(&self.placements),
             check_keys(&self.models),
         ];
@@ -113,6 +119,7 @@ impl Registry {
         KERNELS.install(self.kernels)?;
         COLLECTIVES.install(self.collectives)?;
         FORMATS.install(self.formats)?;
+        NETWORK_FORMATS.install(self.network_formats)?;
         PLACEMENTS.install(self.placements)
     }
 }

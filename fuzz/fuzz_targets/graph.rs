@@ -1,8 +1,7 @@
 //! Any description of a network: whatever is accepted is written, and read again.
 #![no_main]
 
-use fsin_core::topology::dot;
-use fsin_core::topology::switched::network_of_text;
+use fsin_networks::{dot, network as network_of_text};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -7,7 +7,8 @@ use std::sync::atomic::AtomicBool;
 use fsin::Registry;
 use fsin::catalogue::kinds;
 use fsin::experiment::{Experiment, Finished, Origin, Settings, execute};
-use fsin::topology::{self, Kind};
+use fsin::topology::graph::{Format, network, words};
+use fsin::topology::{self, Kind, Topology as _};
 use trgen::NodeId;
 use trgen::catalog::{Component, ErrorKind};
 use trgen::rng::Stream;
@@ -21,6 +22,20 @@ use trgen::units::TaskId;
 const fn named(name: &'static str) -> Component {
     Component { name, about: "a component from outside", parameters: &[], source: "a test" }
 }
+
+static PAIRS: Format = Format::new(
+    named("pairs"),
+    "a list of pairs",
+    |text| text.starts_with("pairs"),
+    |text, to| {
+        for line in words(text, &to.reading().places).skip(1) {
+            if let [one, other] = &line?[..] {
+                to.edge([one, other], false, &[])?;
+            }
+        }
+        Ok(())
+    },
+);
 
 static RING: topology::Row = topology::Row {
     component: named("ring"),
@@ -138,12 +153,15 @@ fn every_family_takes_a_row_from_outside() {
     registry.kernels.push(&PING);
     registry.placements.extend([&BACKWARDS, &TWICE]);
     registry.formats.push(&PINGS);
+    registry.network_formats.insert(0, &PAIRS);
     registry.install().unwrap();
     assert_eq!(Registry::standard().install().unwrap_err().kind(), ErrorKind::Conflict);
 
-    for name in ["ring", "next", "triple", "ping", "backwards", "pings"] {
+    for name in ["ring", "next", "triple", "ping", "backwards", "pings", "pairs"] {
         assert!(kinds().iter().flat_map(|kind| &kind.members).any(|member| member.component.name == name), "{name}");
     }
+    let pairs = network("pairs\na b\nb c\n", "graph:x".to_owned(), None).unwrap();
+    assert_eq!((pairs.endpoints(), pairs.nodes()), (3, 6));
     // On a ring, every message to the next node takes one hop.
     let run =
         finished(&[("topology", "ring:8"), ("traffic", "onward"), ("size", "triple"), ("cycles", "2000")]).unwrap();

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use fsin::experiment::{Origin, Settings, network_of};
+use fsin::networks::{Syntax, rewritten};
 use fsin::surveyed::{check_size, surveyed};
-use fsin::topology::switched::{Syntax, rewritten};
-use fsin::topology::{Topology, dot, parse};
+use fsin::topology::{Topology, parse};
 use pyo3::prelude::*;
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ pub(crate) fn node_link(
     install();
     let ended = interruptible(py, None, move |_| {
         let topology = built(&spec, ways, network.as_deref())?;
-        rewritten(&dot(&*topology, &[]), Syntax::NodeLink).map_err(|error| Fault::from(&error).or_of("topology"))
+        rewritten(&*topology, Syntax::NodeLink).map_err(|error| Fault::from(&error).or_of("topology"))
     })?;
     Ok(ended.value)
 }

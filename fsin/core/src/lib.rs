@@ -85,7 +85,6 @@ pub mod route;
 pub mod run;
 pub mod slab;
 pub mod stats;
-pub mod text_file;
 pub mod topology;
 pub mod view;
 pub mod wait;

@@ -157,13 +157,29 @@ pub struct ClassFigures {
     pub queue_mean: f64,
     /// \[bytes\] Greatest length of the queue.
     pub queue_max: u64,
+    /// Packets that have arrived while measuring, in models that know their classes there.
+    pub arrived: Option<ArrivedFigures>,
+}
+
+/// Packets of a class that have arrived at their destinations while measuring.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct ArrivedFigures {
+    /// Number of packets.
+    pub packets: u64,
+    /// \[phits\] Their lengths, summed.
+    pub phits: u64,
+    /// \[cycles\] Mean latency, as of all packets; `None` without any.
+    pub latency_mean: Option<f64>,
+    /// \[links\] Mean length of their paths.
+    pub hops_mean: Option<f64>,
 }
 
 impl ClassFigures {
     /// True if something happened.
     #[must_use]
     pub fn is_any(&self) -> bool {
-        let Self { class: _, marked, dropped, pause_frames, watchdogs, paused, queue_mean: _, queue_max } = *self;
+        let Self { class: _, marked, dropped, pause_frames, watchdogs, paused, queue_mean: _, queue_max, arrived: _ } =
+            *self;
         [marked, dropped, pause_frames, watchdogs, paused, queue_max].iter().any(|&count| count > 0)
     }
 }

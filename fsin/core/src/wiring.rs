@@ -234,15 +234,20 @@ struct Ends {
 
 impl Ends {
     fn new(topology: &dyn Topology, outputs: Outputs) -> Result<Self, SpecError> {
+        let nodes: Vec<Option<NodeId>> = outputs.all().map(|(node, port)| topology.neighbour(node, port)).collect();
         let mut ends = vec![None; outputs.count()];
-        for (node, port) in outputs.all() {
-            let Some(there) = topology.neighbour(node, port) else { continue };
-            let back = way_back(topology, node, port, there).ok_or_else(|| {
+        for (output, (node, port)) in outputs.all().enumerate() {
+            let Some(there) = nodes[output] else { continue };
+            let back = match topology.switched() {
+                Some(network) => network.fabric().back(node, port),
+                None => way_back(&outputs, &nodes, node, port, there),
+            };
+            let back = back.ok_or_else(|| {
                 let what = format!("a link of {} leads from node {node} to {there} only one way", topology.spec());
                 let remedy = "use links that lead both ways: they are full duplex in this model";
                 SpecError::new(ErrorKind::Unsupported, what, remedy).of("topology")
             })?;
-            ends[outputs.at(node.index(), port.index())] = Some((there.0, back.0));
+            ends[output] = Some((there.0, back.0));
         }
         Ok(Self { outputs, ends })
     }
@@ -260,14 +265,13 @@ impl Ends {
     }
 }
 
-/// The port of node `there` that leads back over the link that leaves `node` through `port`. Where several links of a
-/// direct network join the same two nodes, the n-th links of both directions belong together.
-fn way_back(topology: &dyn Topology, node: NodeId, port: Port, there: NodeId) -> Option<Port> {
-    if let Some(network) = topology.switched() {
-        return network.fabric().back(node, port);
-    }
+/// The port of node `there` of a direct network that leads back over the link that leaves `node` through `port`. By
+/// output, `nodes` has the node at the other end. Where several links join the same two nodes, the n-th links of both
+/// directions belong together.
+fn way_back(outputs: &Outputs, nodes: &[Option<NodeId>], node: NodeId, port: Port, there: NodeId) -> Option<Port> {
     let leading = |from: NodeId, to: NodeId| {
-        topology.ports_of(from).filter(move |&port| topology.neighbour(from, port) == Some(to))
+        let ends = nodes[outputs.of(from.index())].iter().enumerate();
+        ends.filter(move |&(_, end)| *end == Some(to)).map(|(port, _)| Port(port as u32))
     };
     let rank = leading(node, there).take_while(|&before| before != port).count();
     leading(there, node).nth(rank)

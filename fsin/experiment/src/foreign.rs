@@ -60,6 +60,7 @@ pub(super) fn taken_by(path: &Path, text: &str) -> Option<Phrase> {
         let what = "this is a configuration of OMNeT++, whose modules are programs: write the topology and the traffic that they mean";
         return Some(what.into());
     }
+    fsin_networks::install();
     let graph = path.to_str().map(|name| topology::parse(&format!("graph:{name}"), 2));
     if text.contains("npus_count")
         && let Some(Err(error)) = &graph

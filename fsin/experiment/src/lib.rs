@@ -33,6 +33,7 @@ mod resolve;
 pub mod result;
 mod settings;
 pub mod sweep;
+pub mod text_file;
 mod together;
 mod trouble;
 mod workload;

@@ -2,7 +2,8 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashSet, VecDeque};
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use trgen::catalog::{ErrorKind, SpecError, suggestion};
@@ -257,6 +258,10 @@ impl Values for Recorded<'_> {
     fn folder_of(&self, name: &str) -> PathBuf {
         self.record(name);
         self.values.folder_of(name)
+    }
+
+    fn text(&self, path: &Path, most: u64) -> io::Result<String> {
+        self.values.text(path, most)
     }
 
     fn unit(&self, name: &str) -> &'static str {

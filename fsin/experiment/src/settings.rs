@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -14,6 +15,7 @@ use trgen::phrase::Phrase;
 use super::job_classes;
 use super::keys::{Key, Kind, MANY_KEYS, key, keys};
 use super::models;
+use super::text_file;
 use fsin_core::family::Values;
 
 /// Where a value was set.
@@ -208,6 +210,8 @@ impl Settings {
 
     /// The values, as models read them.
     pub fn values(&self) -> &dyn Values {
+        // Topologies of files are among them.
+        fsin_networks::install();
         self
     }
 
@@ -240,6 +244,10 @@ impl Values for Settings {
 
     fn folder_of(&self, name: &str) -> PathBuf {
         Self::folder_of(self, name)
+    }
+
+    fn text(&self, path: &Path, most: u64) -> io::Result<String> {
+        text_file::read(path, most)
     }
 
     fn classes_of_jobs(&self) -> u8 {

@@ -7,7 +7,7 @@ pub mod allocations;
 #[path = "../../src/chakra.rs"]
 pub mod chakra;
 pub mod mutate;
-#[path = "../../../fsin/core/src/topology/switched/graph/formats/samples.rs"]
+#[path = "../../../fsin/networks/src/tests/samples.rs"]
 pub mod networks;
 pub mod probe;
 pub mod repair;

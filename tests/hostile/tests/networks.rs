@@ -6,7 +6,7 @@
 #![allow(clippy::print_stderr, reason = "the tests say how far they are")]
 
 use fsin_core::topology::Topology as _;
-use fsin_core::topology::switched::network_of_text;
+use fsin_networks::network;
 use hostile::mutate::{self, Draw};
 use hostile::{allocations, networks};
 
@@ -21,7 +21,7 @@ const ALLOWANCE: usize = 1 << 20;
 fn read(text: &str, of: &str) -> bool {
     let attempt = std::panic::catch_unwind(|| {
         allocations::of(|| {
-            let network = network_of_text(text, "graph:hostile".to_owned(), None);
+            let network = network(text, "graph:hostile".to_owned(), None);
             network.map(|network| network.nodes() + network.understood().map_or(0, |found| found.links)).ok()
         })
     });

@@ -95,7 +95,7 @@ fn a_silent_guest_is_named_within_the_limit() {
     );
 }
 
-/// A guest that says that it is busy up to the end of the clock, and is gone: nobody waits for that time.
+/// A guest that says that it is busy up to the end of the clock, and is gone: the others do not wait for that time.
 #[test]
 fn l8_a_guest_that_is_busy_and_gone_is_noticed_at_once() {
     for is_realtime in [false, true] {

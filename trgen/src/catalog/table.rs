@@ -113,6 +113,12 @@ impl<R: Described> Table<R> {
         Ok(())
     }
 
+    /// Rows in place of the standard ones unless some have been installed, for a crate that has most rows of a table of
+    /// another one. Call before the first lookup; again, it does nothing.
+    pub fn provide(&self, rows: impl FnOnce() -> Vec<&'static R>) {
+        self.installed.get_or_init(rows);
+    }
+
     /// Replaces the standard rows, once and for all lookups that follow.
     ///
     /// # Errors
@@ -192,5 +198,15 @@ mod tests {
         assert_eq!(TABLE.find("1").map(|row| row.0.name), Some("one"));
         assert_eq!(TABLE.install(vec![&ONE]).unwrap_err().kind(), ErrorKind::Conflict);
         assert_eq!(TABLE.unknown("tow").remedy().to_string(), "did you mean `two`?");
+        TABLE.provide(|| vec![&ONE]);
+        assert_eq!(TABLE.names(), ["one", "two"]);
+    }
+
+    #[test]
+    fn rows_of_another_crate_are_provided_where_none_are_installed() {
+        static TABLE: Table<Named> = Table::new("number", &[&ONE]);
+        TABLE.provide(|| vec![&TWO, &ONE]);
+        assert_eq!(TABLE.names(), ["two", "one"]);
+        assert_eq!(TABLE.install(vec![&ONE]).unwrap_err().kind(), ErrorKind::Conflict);
     }
 }

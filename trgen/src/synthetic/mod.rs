@@ -27,6 +27,7 @@
 
 mod alias;
 mod background;
+mod batches;
 mod bundle;
 pub mod draw;
 mod due;

@@ -1,7 +1,8 @@
 //! Requests and replies: a node that receives a request answers to the one that sent it.
 //!
 //! Requests follow process, pattern and size law of the traffic and are of class 0. Replies have a size law of their own
-//! and are of class 1, which networks with classes keep apart from requests. A reply is generated `service` cycles after
+//! and are of class 1, which networks with classes keep apart from requests. Some of the requests may be writes, of class
+//! 2, with size laws of their own and replies of class 3. A reply is generated `service` cycles after
 //! its request has arrived in full, in the order of these arrivals and at most one a cycle; if throttled, only when the
 //! node's last reply has been sent.
 //!
@@ -18,6 +19,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::bundle::{Part, earlier};
+use super::draw::chance;
 use super::due::DueNodes;
 use super::size::Law;
 use super::source::{Mode, Synthetic};
@@ -54,6 +56,32 @@ impl RoundTrips {
     }
 }
 
+/// The classes of requests and replies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kinds;
+
+impl Kinds {
+    /// The class of a request: 0, or 2 of a write.
+    pub(super) const fn request(is_write: bool) -> u8 {
+        2 * is_write as u8
+    }
+
+    /// The class of a reply: 1, or 3 of one to a write.
+    pub(super) const fn reply(is_write: bool) -> u8 {
+        1 + 2 * is_write as u8
+    }
+
+    /// True of the classes of requests.
+    pub(super) const fn is_request(class: u8) -> bool {
+        class.is_multiple_of(2)
+    }
+
+    /// True of the classes of writes and the replies to them.
+    pub(super) const fn is_write(class: u8) -> bool {
+        class >= 2
+    }
+}
+
 /// A reply that a node has yet to send.
 #[derive(Clone, Copy, Debug)]
 struct Owed {
@@ -62,6 +90,19 @@ struct Owed {
     requester: NodeId,
     /// When its request was generated.
     asked: Cycle,
+    /// True if the request was a write.
+    is_write: bool,
+}
+
+/// Requests that write.
+#[derive(Debug)]
+pub(super) struct WriteLaws {
+    /// Share of the requests.
+    pub(super) fraction: f64,
+    /// Their sizes.
+    pub(super) request: Box<dyn Law>,
+    /// The sizes of their replies.
+    pub(super) reply: Box<dyn Law>,
 }
 
 /// The replies of a node.
@@ -69,6 +110,8 @@ struct Owed {
 struct Node {
     /// Stream of sizes.
     size: Stream,
+    /// Stream of the kinds of requests, and of the sizes of writes.
+    kind: Stream,
     /// Number of the next reply.
     sequence: u64,
     owed: VecDeque<Owed>,
@@ -83,6 +126,8 @@ struct Node {
 pub(super) struct Replies {
     requests: Synthetic,
     law: Box<dyn Law>,
+    /// `None` if all requests are alike.
+    writes: Option<WriteLaws>,
     phit_bytes: u64,
     mode: Mode,
     /// \[cycles\] From the arrival of a request to its reply, at least 1.
@@ -109,7 +154,7 @@ impl Replies {
     /// requests. `seed` is that of the sizes of replies.
     pub(super) fn new(
         requests: Synthetic,
-        law: Box<dyn Law>,
+        (law, writes): (Box<dyn Law>, Option<WriteLaws>),
         phit_bytes: u32,
         mode: Mode,
         (service, room): (u64, Option<u64>),
@@ -118,6 +163,7 @@ impl Replies {
         let count = requests.nodes();
         let node = |index: usize| Node {
             size: stream(seed, index as u64, Purpose::Size),
+            kind: stream(seed, index as u64, Purpose::Reaction),
             sequence: 0,
             owed: VecDeque::new(),
             is_blocked: false,
@@ -125,6 +171,7 @@ impl Replies {
         };
         Self {
             law,
+            writes,
             phit_bytes: u64::from(phit_bytes),
             mode,
             service,
@@ -166,15 +213,20 @@ impl Replies {
     /// Generates the reply of a node that is due.
     fn reply(&mut self, source: NodeId, now: Cycle, out: &mut Outbox) {
         let node = &mut self.nodes[source.index()];
-        let Some(Owed { requester, asked, .. }) = node.owed.pop_front() else { return };
-        let bytes = self.law.phits(&mut node.size).saturating_mul(self.phit_bytes);
+        let Some(Owed { requester, asked, is_write, .. }) = node.owed.pop_front() else { return };
+        let law = match &mut self.writes {
+            Some(writes) if is_write => &mut writes.reply,
+            _ => &mut self.law,
+        };
+        let bytes = law.phits(&mut node.size).saturating_mul(self.phit_bytes);
         let id = 2 * node.sequence + 1;
         node.sequence += 1;
         node.is_blocked = self.mode == Mode::Throttled;
         self.blocked += usize::from(node.is_blocked);
         self.owed -= 1;
         self.asked.insert((source, id), asked);
-        out.push_to_any(Message { id, source, destination: requester, bytes, class: 1 });
+        let class = Kinds::reply(is_write);
+        out.push_to_any(Message { id, source, destination: requester, bytes, class });
         self.schedule(source, now.next());
     }
 }
@@ -192,9 +244,16 @@ impl TrGen for Replies {
 
     fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
         self.requests.generate(now, &mut self.scratch)?;
-        let asked = &mut self.asked;
+        let Self { asked, writes, nodes, phit_bytes, .. } = self;
         self.scratch.offer(|message| {
-            let message = Message { id: 2 * message.id, ..message };
+            let mut message = Message { id: 2 * message.id, ..message };
+            if let Some(writes) = writes {
+                let rng = &mut nodes[message.source.index()].kind;
+                if chance(writes.fraction, rng) {
+                    message.class = Kinds::request(true);
+                    message.bytes = writes.request.phits(rng).saturating_mul(*phit_bytes);
+                }
+            }
             asked.insert((message.source, message.id), now);
             out.push_to_any(message);
             true
@@ -237,13 +296,14 @@ impl TrGen for Replies {
     }
 
     fn delivered(&mut self, now: Cycle, delivery: &Delivery) {
-        let Message { id, source, destination, .. } = delivery.message;
+        let Message { id, source, destination, class, .. } = delivery.message;
         let Some(asked) = self.asked.remove(&(source, id)) else { return };
         if id.is_multiple_of(2) {
             self.count_unsent(destination, true);
             let node = &mut self.nodes[destination.index()];
             self.owed += 1;
-            node.owed.push_back(Owed { ready: now + self.service, requester: source, asked });
+            let is_write = Kinds::is_write(class);
+            node.owed.push_back(Owed { ready: now + self.service, requester: source, asked, is_write });
             if node.owed.len() == 1 {
                 self.schedule(destination, now.next());
             }

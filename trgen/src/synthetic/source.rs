@@ -148,6 +148,8 @@ pub struct Synthetic {
     law: Box<dyn Law>,
     mode: Mode,
     phit_bytes: u64,
+    /// Traffic class of all messages.
+    class: u8,
     nodes: Vec<Node>,
     /// Streams of gaps and destinations, per node.
     draws: Vec<Draws>,
@@ -216,6 +218,7 @@ impl Synthetic {
             law,
             mode,
             phit_bytes: u64::from(phit_bytes),
+            class: 0,
             nodes: (0..count).map(|_| Node { sequence: 0, state: State::Finished }).collect(),
             draws: (0..count).map(draws).collect(),
             sizes: (0..count).map(|node| stream_of(node, Purpose::Size)).collect(),
@@ -239,6 +242,12 @@ impl Synthetic {
         Self { rate: Some(rate), ..self }
     }
 
+    /// The same source, whose messages have this traffic class.
+    #[must_use]
+    pub(super) fn of_class(self, class: u8) -> Self {
+        Self { class, ..self }
+    }
+
     /// Draws the cycle of the next message of a node that became free in cycle `from`, and enters it into the calendar.
     fn schedule(&mut self, id: NodeId, from: Cycle) {
         let node = &mut self.nodes[id.index()];
@@ -260,7 +269,7 @@ impl Synthetic {
         };
         let bytes = self.law.phits(&mut self.sizes[id.index()]).saturating_mul(self.phit_bytes);
         // A pattern refuses to name the sender if the network does not carry that.
-        out.push_to_any(Message { id: node.sequence, source: id, destination, bytes, class: 0 });
+        out.push_to_any(Message { id: node.sequence, source: id, destination, bytes, class: self.class });
         node.sequence += 1;
         match self.mode {
             Mode::Throttled => {

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -15,7 +16,6 @@ use trgen::synthetic::flows::{self, Reading};
 use super::Key;
 use crate::failures::{Failures, Timetable};
 use crate::route::{self, RouteTable, Routers};
-use crate::text_file;
 use crate::topology::switched::{Switched, Uses, parse_rate};
 use crate::topology::{self, Topology};
 
@@ -35,6 +35,12 @@ pub trait Values {
 
     /// The folder to which a relative path in this key's value refers.
     fn folder_of(&self, name: &str) -> PathBuf;
+
+    /// The text of a file that a value names; one that is compressed with gzip is decompressed.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is damaged, text that is not UTF-8, or more than `most` bytes of text.
+    fn text(&self, path: &Path, most: u64) -> io::Result<String>;
 
     /// The unit of a key's value; empty if it has none.
     fn unit(&self, name: &str) -> &'static str {
@@ -231,7 +237,7 @@ impl dyn Values + '_ {
         }
         let path = Path::new(self.word("routes"));
         let within = |error: SpecError| error.within(phrase![["routes"], (": {}: ", path.display())]).of("routes");
-        let text = text_file::read(path, MOST).map_err(|error| {
+        let text = self.text(path, MOST).map_err(|error| {
             let what = phrase![["routes"], (": {} cannot be read: {error}", path.display())];
             let remedy = "give a file of comma-separated values, plain or compressed with gzip";
             SpecError::new(ErrorKind::Unreadable, what, remedy).of("routes")
@@ -250,7 +256,7 @@ impl dyn Values + '_ {
         if self.is_set("flows") {
             let word = self.word("flows");
             let (path, ignores_classes) = word.strip_suffix(",ignore=class").map_or((word, false), |path| (path, true));
-            let text = text_file::read(&self.folder_of("flows").join(path), MOST).unwrap_or_default();
+            let text = self.text(&self.folder_of("flows").join(path), MOST).unwrap_or_default();
             // Classes do not depend on nodes, which the network may name: each word is another node.
             let known = RefCell::new(HashMap::new());
             let node = |word: &str| {

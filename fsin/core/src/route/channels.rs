@@ -174,6 +174,23 @@ impl Masks {
         }
     }
 
+    /// The same channels of a range that begins with another channel than 0.
+    #[must_use]
+    pub fn from_channel(self, first: usize) -> Self {
+        let shifted = |masks: Box<[u32]>| masks.into_iter().map(|mask| mask << first).collect();
+        Self { free: shifted(self.free), adaptive: self.adaptive << first, escape: shifted(self.escape) }
+    }
+
+    /// The classes of hops for which a channel is, as a mask of numbers; number 0 are adaptive hops, if there are any
+    /// (`adapts`). Empty for a channel that no hop may take.
+    #[must_use]
+    pub fn classes_of(&self, vc: usize, adapts: bool) -> u32 {
+        let table = if adapts { &self.escape } else { &self.free };
+        let of_classes = table.iter().enumerate().skip(1).filter(|(_, mask)| *mask >> vc & 1 != 0);
+        let adaptive = if adapts { self.adaptive >> vc & 1 } else { 0 };
+        of_classes.fold(adaptive, |classes, (class, _)| classes | 1u32.checked_shl(class as u32).unwrap_or(1 << 31))
+    }
+
     /// The channels that a packet may take on a hop.
     #[must_use]
     #[inline(always)]

@@ -52,7 +52,7 @@ pub fn follow(
         let remedy = phrase!["use another ", ["routing"], ", such as dor, static, minimal or updown"];
         SpecError::new(ErrorKind::Unsupported, what, remedy).of("routing")
     };
-    if matches!(choice, Choice::AtFirstRouter | Choice::Weighed) {
+    if choice.is_at_first_router() || matches!(choice, Choice::Weighed | Choice::ByFlits) {
         return Err(adaptive());
     }
     let endpoints = routers.endpoints();

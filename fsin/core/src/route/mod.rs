@@ -16,6 +16,7 @@ use trgen::catalog::Table;
 use trgen::rng::{mix2, pick};
 
 mod balance;
+mod booksim;
 mod butterfly;
 mod carries;
 mod channels;
@@ -80,6 +81,10 @@ pub static ROUTINGS: Table<Row> = Table::new(
         &updown::ROW,
         &shortest::ROW,
         // Not the default of a model that has no rules of its own for them.
+        &tree::ANCA,
+        &booksim::DRAGONFLY_UGAL,
+        &booksim::HYPERX_UGAL,
+        &booksim::HYPERX_UGAL_XY_YX,
         &grid::CUBE_DOR,
         &grid::CUBE_ADAPTIVE,
         &two_orders::CMESH_DRAWN,
@@ -281,6 +286,12 @@ pub trait RoutingFunction: Debug + Send + Sync {
         true
     }
 
+    /// \[flits\] With [`Choice::ByFlitsAtFirst`]: the first of two [decisions](Self::decisions) is taken if its flits
+    /// ahead times its [length](Self::length) are at most so many more than those of the second.
+    fn margin(&self) -> u32 {
+        0
+    }
+
     /// True if the phase of a packet may change after its first router, by [`hop`](Self::hop).
     #[inline]
     fn has_phases(&self) -> bool {
@@ -319,6 +330,8 @@ pub trait AnyFunction: Debug + Send + Sync {
     fn any_hop(&self, at: &Visit, next: usize, draw: &mut dyn Draw) -> Phase;
     /// [`RoutingFunction::arrives`].
     fn any_arrives(&self, at: &Visit) -> bool;
+    /// [`RoutingFunction::margin`].
+    fn any_margin(&self) -> u32;
     /// [`RoutingFunction::has_phases`].
     fn any_has_phases(&self) -> bool;
     /// [`RoutingFunction::channels`].
@@ -354,6 +367,10 @@ impl<F: RoutingFunction> AnyFunction for F {
 
     fn any_arrives(&self, at: &Visit) -> bool {
         self.arrives(at)
+    }
+
+    fn any_margin(&self) -> u32 {
+        self.margin()
     }
 
     fn any_has_phases(&self) -> bool {
@@ -400,6 +417,10 @@ impl RoutingFunction for Boxed {
 
     fn arrives(&self, at: &Visit) -> bool {
         self.0.any_arrives(at)
+    }
+
+    fn margin(&self) -> u32 {
+        self.0.any_margin()
     }
 
     fn has_phases(&self) -> bool {

@@ -336,8 +336,8 @@ impl<N: Network> Walk<'_, '_, N> {
         for count in 1..=most {
             self.states.clear();
             let decisions = match self.routed.choice {
-                Choice::AtFirstRouter => self.routed.function.decisions(&at, &mut script),
-                Choice::One | Choice::Any | Choice::Weighed => super::Decisions::only(0),
+                choice if choice.is_at_first_router() => self.routed.function.decisions(&at, &mut script),
+                _ => super::Decisions::only(0),
             };
             for phase in decisions.all() {
                 self.follow(&Visit { phase, ..at }, &mut script);

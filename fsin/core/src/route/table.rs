@@ -62,6 +62,25 @@ pub enum Choice {
     AtFirstRouter,
     /// One of several hops, by queue ahead times hops to go.
     Weighed,
+    /// One of several hops, once at each router: the first of those with the fewest flits ahead on all channels.
+    ByFlits,
+    /// The phase in which a packet leaves its first router, once, by flits ahead on all channels
+    /// ([`RoutingFunction::margin`]). After that there is one hop.
+    ByFlitsAtFirst,
+}
+
+impl Choice {
+    /// True if the choice is made once by flits ahead, of which only a model with flits knows.
+    #[must_use]
+    pub const fn is_by_flits(self) -> bool {
+        matches!(self, Self::ByFlits | Self::ByFlitsAtFirst)
+    }
+
+    /// True if the phase of a packet is decided at its first router.
+    #[must_use]
+    pub const fn is_at_first_router(self) -> bool {
+        matches!(self, Self::AtFirstRouter | Self::ByFlitsAtFirst)
+    }
 }
 
 /// The networks that a routing serves.
@@ -247,6 +266,10 @@ macro_rules! functions {
                 match self { $(Self::$variant(function) => function.arrives(at),)+ }
             }
 
+            fn margin(&self) -> u32 {
+                match self { $(Self::$variant(function) => function.margin(),)+ }
+            }
+
             #[inline]
             fn has_phases(&self) -> bool {
                 match self { $(Self::$variant(function) => function.has_phases(),)+ }
@@ -313,6 +336,12 @@ impl Name {
     pub const ROMM: Self = Self("romm");
     /// Minimal or Valiant.
     pub const UGAL: Self = Self("ugal");
+    /// Minimal or through a node that is drawn, by flits ahead, once.
+    pub const BOOKSIM_UGAL: Self = Self("booksim-ugal");
+    /// The same in two orders of dimensions.
+    pub const BOOKSIM_UGAL_XY_YX: Self = Self("booksim-ugal-xy-yx");
+    /// In trees, up by the better of two links, once at each switch.
+    pub const ANCA: Self = Self("anca");
     /// Up*/down*.
     pub const UPDOWN: Self = Self("updown");
     /// Shortest paths by tables.

@@ -67,14 +67,27 @@ pub(super) static TWO_CHOICES: Row = Row {
         name: "two-choices",
         about: "trees: up by the one of two drawn links, perhaps the same, with more free space ahead; then down",
         parameters: &[],
-        source: "Mitzenmacher, The power of two choices in randomized load balancing, TPDS 12(10), 2001; BookSim 2, `anca`",
+        source: "Mitzenmacher, The power of two choices in randomized load balancing, TPDS 12(10), 2001",
     },
-    aliases: &["anca"],
+    aliases: &[],
     serves: TREES,
     policy: ChannelPolicy::Free,
     why: "",
     choice: Choice::Any,
     build: |build| Tree::build(build, Up::Two),
+};
+
+/// As [`TWO_CHOICES`], once at each switch.
+pub(super) static ANCA: Row = Row {
+    component: Component {
+        name: "anca",
+        about: "trees: up by the one of two drawn links, perhaps the same, with fewer flits ahead when the packet comes to \
+                the front, whatever channels are free then; then down",
+        parameters: &[],
+        source: "BookSim 2, Jiang et al., ISPASS 2013",
+    },
+    choice: Choice::ByFlits,
+    ..TWO_CHOICES
 };
 
 /// How one of several links is chosen.

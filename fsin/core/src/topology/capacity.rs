@@ -336,10 +336,9 @@ mod tests {
                 let list = format!("H0 {a}\nH1 {b}\nH2 {a}\nH3 {b}\n");
                 let hosts = list.lines().fold(String::new(), |text, line| {
                     let (host, switch) = line.split_once(' ').unwrap();
-                    format!("{text}{host} -> {switch}; {switch} -> {host};\n")
+                    format!("{text}{host} -> {switch}\n{switch} -> {host}\n")
                 });
-                let text =
-                    format!("digraph g {{\n{hosts}a -> b [rate=\"{up}Gb/s\"];\nb -> a [rate=\"{down}Gb/s\"];\n}}\n");
+                let text = format!("{hosts}a -> b rate {up}Gb/s\nb -> a rate {down}Gb/s\n");
                 let topology = network_of_text(&text, "graph:x".to_owned(), None).unwrap();
                 let bound = Survey::of(&topology).uniform_load_bound.unwrap();
                 // Two nodes send two thirds of their packets over a link of `least` of the fastest.

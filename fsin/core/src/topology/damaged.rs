@@ -104,7 +104,8 @@ fn links(topology: &dyn Topology) -> impl Iterator<Item = (NodeId, Port)> {
 }
 
 /// The reverse direction of a link; `None` for a one-way link.
-pub(super) fn way_back(topology: &dyn Topology, node: NodeId, port: Port) -> Option<(NodeId, Port)> {
+#[must_use]
+pub fn way_back(topology: &dyn Topology, node: NodeId, port: Port) -> Option<(NodeId, Port)> {
     let shape = topology.shape();
     let there = topology.neighbour(node, port)?;
     let (dimension, positive) = shape.direction(port);

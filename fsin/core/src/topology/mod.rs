@@ -29,6 +29,7 @@ mod written;
 
 pub use capacity::{Capacities, Cut, cuts};
 pub use cayley::Cayley;
+pub use damaged::way_back;
 pub(crate) use damaged::{damaged, links_both_ways};
 pub use distances::Distances;
 pub use farthest::Spans;
@@ -37,9 +38,9 @@ pub use outputs::{Outputs, Ports};
 pub use rows::{Rows, port_name};
 pub use split::least_busiest_load;
 pub use survey::{Survey, links_of};
-pub use switched::{Switched, file, with_file};
+pub use switched::{Switched, file, graph, with_file};
 pub use table::{Kind, Row, TOPOLOGIES, parse, row};
-pub use written::{dead_link_name, dot, node_name, rate as rate_text, time as time_text};
+pub use written::{dead_link_name, node_name, rate as rate_text, time as time_text};
 
 /// Maximum number of dimensions of a topology: a hypercube of a million nodes.
 pub const MAX_DIMENSIONS: usize = 20;

@@ -5,8 +5,7 @@ use super::Config;
 /// A routing of BookSim: its topology, its name, the name here and the division of rings into classes.
 type Routing = (&'static str, &'static str, &'static str, Option<&'static str>);
 
-/// Routings that have an equal. `anca` of trees decides before it is known which channels are free, and is not
-/// `two-choices` to 3 % of its latency.
+/// Routings that have an equal.
 const ROUTINGS: &[Routing] = &[
     ("mesh", "dor", "dor", None),
     ("mesh", "dim_order", "dor", None),
@@ -25,7 +24,12 @@ const ROUTINGS: &[Routing] = &[
     ("flatfly", "xyyx", "xy-yx", None),
     ("flatfly", "adaptive_xyyx", "adaptive-xy-yx", None),
     ("flatfly", "valiant", "valiant", None),
+    ("flatfly", "ugal", "booksim-ugal", None),
+    ("flatfly", "ugal_xyyx", "booksim-ugal-xy-yx", None),
+    ("dragonflynew", "min", "minimal", None),
+    ("dragonflynew", "ugal", "booksim-ugal", None),
     ("fattree", "nca", "minimal", None),
+    ("fattree", "anca", "anca", None),
     ("fly", "dest_tag", "destination-tag", None),
     ("anynet", "min", "shortest", None),
 ];
@@ -65,6 +69,13 @@ impl Config {
             "flatfly" => self.tiled("hyperx", k, n, c),
             "fattree" => format!("fattree:{k},{n}"),
             "fly" => format!("fly:{k},{n}"),
+            "dragonflynew" => {
+                if n != 1 {
+                    self.refuse("n", "groups whose switches are not all linked with each other", "write n = 1");
+                }
+                // Links have these lengths whatever use_noc_latency says.
+                format!("dragonfly:p={k},a={},h={k},local=10,global=100", 2 * k)
+            }
             "anynet" => {
                 let file = self.value("network_file").0.to_owned();
                 if file.is_empty() {
@@ -73,7 +84,7 @@ impl Config {
                 format!("graph:{file}")
             }
             _ => {
-                let remedy = "torus, mesh, cmesh, fattree, fly, flatfly and anynet have an equal here; `fsin list topologies` \
+                let remedy = "torus, mesh, cmesh, fattree, fly, flatfly, dragonflynew and anynet have an equal here; `fsin list topologies` \
                               names others";
                 return self.refuse("topology", "a network without an equal here", remedy);
             }
@@ -148,6 +159,9 @@ impl Config {
             self.note("routing_function", "it does not adapt in a mesh; `adaptive` is the routing that does");
         }
         self.set("routing", ours, "routing_function");
+        if topology == "dragonflynew" && ours == "booksim-ugal" {
+            self.doubt("routing_function", "not free of deadlock: `ugal` is the routing that is");
+        }
         if let Some(classes) = classes {
             self.set("vc-classes", classes, "routing_function");
         }

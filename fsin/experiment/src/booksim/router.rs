@@ -7,19 +7,21 @@ impl Config {
     pub(super) fn router(&mut self) {
         let vcs = self.whole("num_vcs", 1);
         self.set("vcs", vcs, "num_vcs");
-        // The buffer of a port is divided among its channels.
-        if self.differs("buf_size") {
-            let buffer = self.whole("buf_size", 1) / vcs;
-            if buffer == 0 {
-                self.refuse("buf_size", &format!("less than a flit for each of {vcs} channels"), "use a larger buffer");
+        self.buffers(vcs);
+        if self.differs("subnets") && (self.differs("classes") || self.switch("use_read_write")) {
+            let remedy = "write subnets = 1, or classes = 1 and use_read_write = 0";
+            self.refuse("subnets", "with several classes, or with requests and replies", remedy);
+        }
+        for (name, key) in
+            [("subnets", "subnets"), ("input_speedup", "input-speedup"), ("output_speedup", "output-speedup")]
+        {
+            if self.differs(name) {
+                let number = self.whole(name, 1);
+                self.set(key, number, name);
+                if name == "input_speedup" && number > vcs {
+                    self.note(name, "without effect beyond num_vcs: each channel has an input of the switch already");
+                }
             }
-            self.set("buffer", buffer, "buf_size");
-            if self.differs("vc_buf_size") {
-                self.note("vc_buf_size", "without effect: buf_size says how large the buffer of a port is");
-            }
-        } else {
-            let buffer = self.whole("vc_buf_size", 1);
-            self.set("buffer", buffer, "vc_buf_size");
         }
         for (name, key, least) in [
             ("routing_delay", "route-delay", 0),
@@ -68,6 +70,86 @@ impl Config {
                 }
             }
         }
+    }
+}
+
+impl Config {
+    /// The buffer of an input, which is divided among its channels or shared.
+    fn buffers(&mut self, vcs: u64) {
+        const SHARED: [&str; 3] = ["private_bufs", "private_buf_size", "max_held_slots"];
+        let policy = self.value("buffer_policy").0.to_owned();
+        if !["private", "shared", "limited", "dynamic", "shifting"].contains(&&*policy) {
+            let remedy = "private, shared, limited, dynamic and shifting have an equal here";
+            return self.refuse("buffer_policy", "a policy without an equal here", remedy);
+        }
+        let is_shared = policy != "private";
+        if self.differs("buf_size") {
+            let size = self.whole("buf_size", 1);
+            if size < vcs {
+                self.refuse("buf_size", &format!("less than a flit for each of {vcs} channels"), "use a larger buffer");
+            }
+            if is_shared {
+                self.set("shared-buffer", size, "buf_size");
+            } else {
+                self.set("buffer", size / vcs, "buf_size");
+            }
+            if self.differs("vc_buf_size") {
+                self.note("vc_buf_size", "without effect: buf_size says how large the buffer of a port is");
+            }
+        } else {
+            let buffer = self.whole("vc_buf_size", 1);
+            self.set("buffer", buffer, "vc_buf_size");
+        }
+        if !is_shared {
+            for name in SHARED {
+                if self.differs(name) {
+                    self.note(name, "without effect: buffers are shared only with another buffer_policy");
+                }
+            }
+            return;
+        }
+        self.set("buffer-policy", &policy, "buffer_policy");
+        for (name, key, least) in [("private_bufs", "private-buffers", 1), ("private_buf_size", "private-buffer", 0)] {
+            if self.differs(name) {
+                let number = self.whole(name, least);
+                self.set(key, number, name);
+            }
+        }
+        let groups = if self.differs("private_bufs") { self.whole("private_bufs", 1) } else { vcs };
+        if groups < vcs || self.value("private_buf_size").0 == "0" {
+            self.doubt(
+                "buffer_policy",
+                "channels have no place of their own, so that freedom from deadlock is not proven",
+            );
+        }
+        if policy == "limited" && self.differs("max_held_slots") {
+            let number = self.whole("max_held_slots", 1);
+            self.set("held-slots", number, "max_held_slots");
+        } else if self.differs("max_held_slots") {
+            self.note("max_held_slots", "without effect: it needs buffer_policy = limited");
+        }
+    }
+
+    /// Lets a routing run that may not be free of deadlock with what a name says, if it needs classes of channels.
+    pub(super) fn doubt(&mut self, name: &'static str, why: &str) {
+        if self.has_classes_of_hops() {
+            if !self.meaning.settings.iter().any(|(key, ..)| *key == "unsafe-routing") {
+                self.set("unsafe-routing", true, name);
+            }
+            self.note(name, why);
+        }
+    }
+
+    /// True if the routing that has been read needs classes of channels to be free of deadlock.
+    fn has_classes_of_hops(&self) -> bool {
+        let is_one = |(key, value): (&str, &str)| match key {
+            "vc-classes" => true,
+            "routing" => {
+                !["dor", "booksim-min-adapt", "minimal", "anca", "destination-tag", "two-choices"].contains(&value)
+            }
+            _ => false,
+        };
+        self.meaning.settings.iter().any(|(key, value, _)| is_one((key, value)))
     }
 }
 

@@ -354,6 +354,7 @@ impl Translation {
     pub(super) fn network_of(&self) -> Result<Box<dyn Topology>, SpecError> {
         let ways = if self.value("ways") == Some("1") { 1 } else { 2 };
         let spec = self.value("topology").unwrap_or("torus:4x4");
+        fsin_networks::install();
         topology::parse(spec, ways).map_err(|refusal| match self.source("topology") {
             Some((word, _)) => refusal.within(format!("{}`{}={}`: ", word.place(), word.name, word.value)),
             None => refusal,

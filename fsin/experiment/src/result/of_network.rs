@@ -104,7 +104,9 @@ pub fn of_network(
     result.ports = rows(&finished.ports);
     let queues = finished.queues.as_ref();
     result.pause_frames = queues.map(|queues| queues.pause_frames);
-    result.classes = queues.map(|queues| queues.classes.iter().map(ClassRow::from).collect());
+    let node_cycles = outcome.nodes as f64 * outcome.measured_cycles() as f64;
+    let row = |class| ClassRow::of_network(class, node_cycles);
+    result.classes = queues.map(|queues| queues.classes.iter().map(row).collect());
     result.buffers = queues.map(|queues| queues.buffers.iter().map(BufferRow::from).collect());
     of_energy(&mut result, experiment, finished);
     result.dead_links = dead_links(experiment);

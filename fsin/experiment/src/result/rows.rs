@@ -376,6 +376,32 @@ pub struct ClassRow {
     pub queue_mean_bytes: f64,
     /// \[bytes\] Greatest length of the queue.
     pub queue_max_bytes: u64,
+    /// \[packets\] That have arrived while measuring; null, as the next three, where models keep none of classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets_received: Option<u64>,
+    /// \[cycles\] Mean latency of these packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency_mean_cycles: Option<f64>,
+    /// \[links\] Mean length of their paths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hops_mean: Option<f64>,
+    /// \[phits/node/cycle\] Load that they carry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted_load_phits_per_node_cycle: Option<f64>,
+}
+
+impl ClassRow {
+    /// The row of a class in the whole network, over so many nodes times cycles.
+    pub(crate) fn of_network(of: &ClassFigures, node_cycles: f64) -> Self {
+        let arrived = of.arrived.as_ref();
+        Self {
+            packets_received: arrived.map(|arrived| arrived.packets),
+            latency_mean_cycles: arrived.and_then(|arrived| arrived.latency_mean),
+            hops_mean: arrived.and_then(|arrived| arrived.hops_mean),
+            accepted_load_phits_per_node_cycle: arrived.map(|arrived| arrived.phits as f64 / node_cycles),
+            ..Self::from(of)
+        }
+    }
 }
 
 impl From<&ClassFigures> for ClassRow {
@@ -389,6 +415,7 @@ impl From<&ClassFigures> for ClassRow {
             paused_seconds: of.paused as f64 * 1e-12,
             queue_mean_bytes: of.queue_mean,
             queue_max_bytes: of.queue_max,
+            ..Self::default()
         }
     }
 }

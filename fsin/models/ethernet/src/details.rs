@@ -186,6 +186,7 @@ impl ByClass {
             paused: of.paused(now),
             queue_mean: mean(of.area(now)),
             queue_max: of.longest,
+            arrived: None,
         };
         let of_port =
             |classes: &[OfClass; CLASSES]| (0..).zip(classes).map(of_class).filter(ClassFigures::is_any).collect();

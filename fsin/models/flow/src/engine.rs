@@ -59,7 +59,7 @@ struct Later {
 #[derive(Debug)]
 pub(crate) struct Flows {
     params: Params,
-    wiring: Wiring,
+    wiring: Arc<Wiring>,
     routes: Routes,
     /// Failures and repairs to come.
     later: VecDeque<Later>,
@@ -97,12 +97,17 @@ pub(crate) struct Flows {
 }
 
 impl Flows {
-    pub(crate) fn new(topology: &Arc<dyn Topology>, params: &Params, is_reference: bool) -> Result<Self, SpecError> {
+    /// `wiring` is that of `topology` with `params`.
+    pub(crate) fn new(
+        topology: &Arc<dyn Topology>,
+        wiring: &Arc<Wiring>,
+        params: &Params,
+        is_reference: bool,
+    ) -> Result<Self, SpecError> {
         params.check()?;
-        let wiring = Wiring::new(&**topology, params)?;
         let routes = Routes::new(&params.failures.at_first(topology), params)?;
-        routes.check(&wiring, &**topology)?;
-        let later = later(topology, params, &wiring)?;
+        routes.check(wiring, &**topology)?;
+        let later = later(topology, params, wiring)?;
         let (hosts, links) = (wiring.ports.hosts, wiring.capacities.len());
         Ok(Self {
             shares: Shares::new(Law::new(params), wiring.capacities.clone()),
@@ -133,7 +138,7 @@ impl Flows {
             fills: 0,
             changes: 0,
             lost: (!params.failures.is_empty()).then_some(0),
-            wiring,
+            wiring: Arc::clone(wiring),
         })
     }
 
@@ -339,6 +344,26 @@ impl Flows {
         self.arrive(slot, notices);
     }
 
+    /// Flows end at this instant: source, number and slot.
+    fn end_all(&mut self, ended: &[(u32, u64, u32)], notices: &mut Notices) {
+        let mut are_others_repaired = false;
+        for (&(_, _, slot), left) in ended.iter().zip((0..ended.len()).rev()) {
+            if are_others_repaired && let Some((_, services)) = &mut self.local {
+                // It may have its rate from another link since.
+                services.leave(slot);
+            }
+            self.end(slot, notices);
+            // The last one is repaired together with the flows that enter now.
+            if left > 0
+                && let Some((repairs, services)) = &mut self.local
+                && repairs.is_cheap(left + 1, &self.shares)
+            {
+                repairs.repair_one(&mut self.shares, &mut self.flows, services, self.now);
+                are_others_repaired = true;
+            }
+        }
+    }
+
     /// Records that the packets of a message depart.
     fn depart(&mut self, slot: u32) {
         let underway = self.messages.get(slot);
@@ -514,9 +539,7 @@ impl Engine for Flows {
         }
         let ended = self.local.as_mut().map_or_else(Vec::new, |(_, services)| services.take_ended(at));
         self.is_stale |= !ended.is_empty();
-        for (_, _, slot) in ended {
-            self.end(slot, notices);
-        }
+        self.end_all(&ended, notices);
         while let Some(&Reverse((end, _, _, slot, change))) = self.ends.peek() {
             if end > at {
                 break;

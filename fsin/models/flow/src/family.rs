@@ -15,6 +15,7 @@ use trgen::catalog::{Component, ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 
+use crate::engine::Flows;
 use crate::params::{Fairness, MAX_TIME, MILLION, Params, Paths};
 use crate::paths::carried;
 use crate::wiring::{LINKS, Wiring, stated_routes};
@@ -143,6 +144,8 @@ struct Spec {
     topology: Arc<dyn Topology>,
     /// The topology at the start.
     at_first: Arc<dyn Topology>,
+    /// The links of `topology`.
+    wiring: Arc<Wiring>,
     params: Params,
     /// True if all shares are computed anew at every change.
     is_reference: bool,
@@ -328,17 +331,17 @@ impl Spec {
             false => usual_connections(params.fairness),
         };
         let is_reference = values.choice("engine", &[("fast", false), ("reference", true)])?;
-        crate::build(&topology, &params, is_reference)?;
+        let wiring = Arc::new(Wiring::new(&*topology, &params)?);
+        Flows::new(&topology, &wiring, &params, is_reference)?;
         let preset = PRESETS.iter().find(|one| values.value("flow-preset") == Some(one.name)).map(|one| one.name);
         let at_first = params.failures.at_first(&topology);
         let has_node_rate = values.is_set("node-rate");
-        Ok(Self { topology, at_first, params, is_reference, preset, has_node_rate })
+        Ok(Self { topology, at_first, wiring, params, is_reference, preset, has_node_rate })
     }
 
     /// True if a path can have a latency.
     fn has_latency(&self) -> bool {
-        let has_delay = |wiring: Wiring| wiring.delays.iter().any(|&delay| delay > 0);
-        self.params.router_delay > 0 || Wiring::new(&*self.topology, &self.params).is_ok_and(has_delay)
+        self.params.router_delay > 0 || self.wiring.delays.iter().any(|&delay| delay > 0)
     }
 
     /// \[bytes/ps\] Payload that a link of `rate` b/s carries.
@@ -351,7 +354,7 @@ impl Spec {
 
 impl NetworkSpec for Spec {
     fn build(&self) -> Result<Box<dyn Network>, SpecError> {
-        crate::build(&self.topology, &self.params, self.is_reference)
+        Ok(Box::new(Flows::new(&self.topology, &self.wiring, &self.params, self.is_reference)?))
     }
 
     fn carries_to_itself(&self) -> bool {
@@ -375,15 +378,9 @@ impl NetworkSpec for Spec {
     }
 
     fn warnings(&self) -> Vec<Phrase> {
-        let rates = Wiring::new(&*self.topology, &self.params).map_or_else(
-            |_| Vec::new(),
-            |wiring| {
-                let hosts = 0..wiring.ports.hosts as u32;
-                hosts.map(|host| wiring.rates[wiring.ports.host_port(host)]).collect()
-            },
-        );
         // In direct networks nodes have a rate of their own.
-        let rates = if self.topology.switched().is_some() { rates } else { Vec::new() };
+        let hosts = if self.topology.switched().is_some() { self.wiring.ports.hosts as u32 } else { 0 };
+        let rates: Vec<u64> = (0..hosts).map(|host| self.wiring.rates[self.wiring.ports.host_port(host)]).collect();
         let mut warnings: Vec<Phrase> = other_rates(&rates, self.params.link_rate, "of payload").into_iter().collect();
         warnings.extend(self.params.failures.warnings(&*self.topology));
         if let Some(name) = self.preset.filter(|_| self.params.fairness == Fairness::RoundTrip && !self.has_latency()) {
@@ -406,7 +403,7 @@ impl NetworkSpec for Spec {
     }
 
     fn rates(&self) -> Option<Rates> {
-        let wiring = Wiring::new(&*self.topology, &self.params).ok()?;
+        let wiring = &self.wiring;
         let hosts = 0..wiring.ports.hosts;
         let of = |link: usize| self.payload_rate(wiring.rates[link]);
         let visible = wiring.ports.links().iter().zip(&wiring.rates).filter(|(link, _)| link.is_visible);
@@ -421,7 +418,13 @@ impl NetworkSpec for Spec {
     }
 
     fn unloaded(&self, phits: f64) -> Unloaded {
-        let Ok(wiring) = Wiring::new(&*self.at_first, &self.params) else { return Unloaded::shared(0) };
+        let is_whole = Arc::ptr_eq(&self.at_first, &self.topology);
+        let wiring = if is_whole {
+            Ok(Arc::clone(&self.wiring))
+        } else {
+            Wiring::new(&*self.at_first, &self.params).map(Arc::new)
+        };
+        let Ok(wiring) = wiring else { return Unloaded::shared(0) };
         let hop = |port: usize| {
             let router = if wiring.ports.links()[port].is_to_switch { self.params.router_delay } else { 0 };
             Some(wiring.delays[port].saturating_add(router))

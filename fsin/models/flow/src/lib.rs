@@ -68,5 +68,6 @@ use trgen::catalog::SpecError;
 /// # Errors
 /// The first setting that cannot be used.
 pub fn build(topology: &Arc<dyn Topology>, params: &Params, is_reference: bool) -> Result<Box<dyn Network>, SpecError> {
-    Ok(Box::new(engine::Flows::new(topology, params, is_reference)?))
+    let wiring = Arc::new(wiring::Wiring::new(&**topology, params)?);
+    Ok(Box::new(engine::Flows::new(topology, &wiring, params, is_reference)?))
 }

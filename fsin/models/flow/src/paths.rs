@@ -39,7 +39,7 @@ pub(crate) struct Use {
 /// The routings that this model carries, the first one of a topology being its default: those that need no queues to
 /// weigh their hops. Routes with a channel for each hop are all that are shortest, and channels cost nothing here.
 pub(crate) fn carried() -> Vec<Carries> {
-    let fits = |row: &&Row| row.choice != Choice::Weighed && row.serves.lead_back();
+    let fits = |row: &&Row| row.choice != Choice::Weighed && !row.choice.is_by_flits() && row.serves.lead_back();
     let mut rows: Vec<&Row> = ROUTINGS.rows().iter().copied().filter(fits).collect();
     rows.sort_by_key(|row| (row.serves == Serves::Every, row.policy != ChannelPolicy::ByHop));
     rows.into_iter().map(|row| Carries { row, policy: ChannelPolicy::Free }).collect()

@@ -192,7 +192,7 @@ impl Services {
     }
 
     /// A flow has ended.
-    fn leave(&mut self, slot: u32) {
+    pub(crate) fn leave(&mut self, slot: u32) {
         let change = &mut self.targets[slot as usize].change;
         *change = change.wrapping_add(1);
     }

@@ -66,6 +66,13 @@ pub(crate) struct Flow {
     pub(crate) released: u64,
 }
 
+impl Flow {
+    /// True if it is on its links.
+    pub(crate) fn has_links(&self) -> bool {
+        self.places.len() == self.uses.len() && !self.uses.is_empty()
+    }
+}
+
 /// \[links\] Number of links of a path that stand beside the share of its flow.
 const BESIDE: usize = 8;
 

@@ -13,6 +13,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use trgen::{Cycle, Delivery, Message, NodeId};
 
 use crate::engine::Flows;
+use crate::wiring::Wiring;
 use crate::{Fairness, Params, Paths};
 
 const TOPOLOGIES: &[&str] = &[
@@ -26,6 +27,11 @@ const TOPOLOGIES: &[&str] = &[
     "torus:3x3x3",
     "circulant:12:1,3",
 ];
+
+fn flows(topology: &Arc<dyn Topology>, params: &Params, is_reference: bool) -> Flows {
+    let wiring = Arc::new(Wiring::new(&**topology, params).unwrap());
+    Flows::new(topology, &wiring, params, is_reference).unwrap()
+}
 
 /// A drawn network, and messages with the times \[ps\] at which they start.
 fn drawn(case: u64) -> (String, Params, Vec<(u64, Message)>) {
@@ -88,7 +94,7 @@ fn check(cases: std::ops::Range<u64>) {
     for case in cases {
         let (spec, params, messages) = drawn(case);
         let topology: Arc<dyn Topology> = Arc::from(topology::parse(&spec, 2).unwrap());
-        let build = |is_reference| Flows::new(&topology, &params, is_reference).unwrap();
+        let build = |is_reference| flows(&topology, &params, is_reference);
         let expected = run(&mut build(true), &messages, Flows::check_capacities);
         assert_eq!(expected.0.len(), messages.len(), "case {case}");
         let found = run(&mut build(false), &messages, Flows::check_capacities);
@@ -123,7 +129,7 @@ fn engines_agree_where_few_rates_change() {
         };
         let mut messages: Vec<(u64, Message)> = (0..630).map(|id| message(id, &mut rng)).collect();
         messages.sort_by_key(|(start, message)| (*start, message.id));
-        let build = |is_reference| Flows::new(&topology, &Params::default(), is_reference).unwrap();
+        let build = |is_reference| flows(&topology, &Params::default(), is_reference);
         let expected = run(&mut build(true), &messages, |_| ());
         let found = run(&mut build(false), &messages, Flows::check_capacities);
         assert_eq!(found, expected);
@@ -146,7 +152,7 @@ fn every_fairness_keeps_within_the_capacity_of_links() {
             for paths in [Paths::Hash, Paths::Spray] {
                 for cross_millionths in [0, 50_000] {
                     let weighted = Params { fairness, paths, cross_millionths, weight_bytes: 20_537, ..params.clone() };
-                    let mut network = Flows::new(&topology, &weighted, false).unwrap();
+                    let mut network = flows(&topology, &weighted, false);
                     let (deliveries, ..) = run(&mut network, &messages, Flows::check_capacities);
                     assert_eq!(deliveries.len(), messages.len(), "case {case}: {weighted:?}");
                 }
@@ -189,7 +195,7 @@ fn engines_agree_about_links_that_fail() {
             &topology,
             Params { routing: [Name::SHORTEST, Name::UPDOWN][case as usize % 2], ..params },
         );
-        let build = |is_reference| Flows::new(&topology, &params, is_reference).unwrap();
+        let build = |is_reference| flows(&topology, &params, is_reference);
         let mut reference = build(true);
         let expected = run(&mut reference, &messages, Flows::check_capacities);
         for network in [&mut build(false), &mut build(false).always_repair()] {
@@ -208,7 +214,7 @@ fn engines_agree_about_links_that_fail() {
         for fairness in [Fairness::RoundTrip, Fairness::Split] {
             for paths in [Paths::Spray, Paths::Adaptive] {
                 let other = Params { fairness, paths, cross_millionths: 50_000, ..params.clone() };
-                let mut network = Flows::new(&topology, &other, false).unwrap();
+                let mut network = flows(&topology, &other, false);
                 run(&mut network, &messages, Flows::check_capacities);
                 let others = Network::settled(&mut network).recorder.totals();
                 assert_eq!(others.generated, others.received + others.dropped, "case {case}: {other:?}");
@@ -237,7 +243,7 @@ fn flows_take_other_paths_with_what_is_left_of_them() {
             failures: failures(list),
             ..Params::default()
         };
-        let mut network = Flows::new(&topology, &params, false).unwrap();
+        let mut network = flows(&topology, &params, false);
         let messages: Vec<(u64, Message)> = messages.iter().map(|&message| (0, message)).collect();
         let (deliveries, ..) = run(&mut network, &messages, Flows::check_capacities);
         let times = deliveries.iter().map(|delivery| (delivery.message.id, delivery.delivered.0 / 1000));
@@ -275,7 +281,7 @@ fn messages_of_a_connection_follow_each_other() {
             })
             .collect();
         let [fast, reference] = [false, true].map(|is_reference| {
-            let mut network = Flows::new(&topology, &params, is_reference).unwrap();
+            let mut network = flows(&topology, &params, is_reference);
             let (mut deliveries, ..) = run(&mut network, &messages, Flows::check_capacities);
             deliveries.sort_by_key(|delivery| delivery.message.id);
             deliveries.iter().map(|delivery| delivery.delivered.0 / 1000).collect::<Vec<u64>>()

@@ -110,6 +110,29 @@ pub(crate) fn values(params: &Params) -> Vec<(&'static str, String)> {
     if params.traverse_mode != TraverseMode::Pipeline {
         values.push(("traverse-mode", params.traverse_mode.name().to_owned()));
     }
+    let usual = Params::default();
+    if params.subnets != usual.subnets {
+        values.push(("subnets", params.subnets.to_string()));
+    }
+    if params.input_speedup != usual.input_speedup {
+        values.push(("input-speedup", params.input_speedup.to_string()));
+    }
+    if params.output_speedup != usual.output_speedup {
+        values.push(("output-speedup", params.output_speedup.to_string()));
+    }
+    if params.buffer_policy != usual.buffer_policy {
+        values.push(("buffer-policy", params.buffer_policy.name().to_owned()));
+        values.extend(params.shared_buffer.map(|flits| ("shared-buffer", flits.to_string())));
+        values.extend(params.private_buffers.map(|groups| ("private-buffers", groups.to_string())));
+        values.push(("private-buffer", params.private_buffer.to_string()));
+        values.extend(params.held_slots.map(|flits| ("held-slots", flits.to_string())));
+    }
+    if params.vc_ranges != usual.vc_ranges {
+        values.push(("vc-range", params.vc_ranges.to_string()));
+    }
+    if params.source_order != usual.source_order {
+        values.push(("source-order", params.source_order.name().to_owned()));
+    }
     if params.priority != Priority::None {
         values.push(("priority", params.priority.name().to_owned()));
     }
@@ -153,7 +176,7 @@ const fn classes(classes: VcClasses) -> &'static str {
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use crate::{Allocator, Routing};
+    use crate::{Allocator, BufferPolicy, Routing, SourceOrder, VcRanges};
 
     #[test]
     fn every_word_describes_itself_and_can_be_read() {
@@ -186,7 +209,17 @@ mod tests {
             output_queue,
             vcs: _,
             message_classes: _,
+            vc_ranges: VcRanges::Apart,
+            source_order: SourceOrder::InTurn,
             buffer: _,
+            buffer_policy: BufferPolicy::Private,
+            shared_buffer: None,
+            private_buffers: None,
+            private_buffer: 1,
+            held_slots: None,
+            subnets: 1,
+            input_speedup: 1,
+            output_speedup: 1,
             route_delay: _,
             vc_alloc_delay: _,
             switch_alloc_delay: _,

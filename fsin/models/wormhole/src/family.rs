@@ -21,10 +21,15 @@ use crate::components::{ALLOCATORS, HOLDS, PRESETS, VC_CLASSES, values as values
 use crate::params::MAX_BUFFER;
 use crate::reference::Reference;
 use crate::rules::batch::TRAVERSE_MODES;
+use crate::rules::buffers::BUFFER_POLICIES;
+use crate::rules::channels::{SOURCE_ORDERS, VcRanges};
 use crate::rules::priority::PRIORITIES;
 use crate::rules::routes::{carried, default_for, has_rings};
 use crate::rules::wiring::LINKS;
 use crate::{Hold, MAX_PORTS, Params, Routing, Speedup, check, fast};
+
+/// The condition of settings of shared buffers.
+const SHARED: &[Need] = &[Need::set("buffer-policy"), Need::not("buffer-policy", "private")];
 
 #[rustfmt::skip]
 const KEYS: &[Key] = &[
@@ -37,6 +42,14 @@ const KEYS: &[Key] = &[
     Key::of_network("traverse-mode", "NAME", Kind::Word, None, "", "how route computation and switch traversal of more than one step take what comes: pipeline, batch; pipeline if absent").naming(TRAVERSE_MODES),
     Key::of_network("speculative", "true|false", Kind::Word, None, "", "heads ask for the switch together with a virtual channel"),
     Key::of_network("speedup", "S", Kind::Word, None, "", "steps of a router in a cycle of its links: 2, 1.5, 3/2"),
+    Key::of_network("subnets", "N", Kind::Integer, None, "", "copies of the network, of which each packet draws one; a node has links to all of them and sends one packet after the other, by one thread; 1 if absent"),
+    Key::of_network("input-speedup", "S", Kind::Integer, None, "", "inputs of the switch for each input port; channel v has input v modulo S; 1 if absent"),
+    Key::of_network("output-speedup", "S", Kind::Integer, None, "", "outputs of the switch for each output port; input port i has output i modulo S, and flits queue for the link; 1 if absent"),
+    Key::of_network("buffer-policy", "NAME", Kind::Word, None, "", "how the channels of an input share its buffer: private, shared, limited, dynamic, shifting; others than private are simulated by the reference engine; private if absent").naming(BUFFER_POLICIES),
+    Key::of_network("shared-buffer", "FLITS", Kind::Integer, None, "flits", "buffer of an input, of all its channels, where they share it; {buffer} times {vcs} if absent").needing(SHARED),
+    Key::of_network("private-buffers", "N", Kind::Integer, None, "", "groups of channels with places of their own in a shared buffer; one for each channel if absent").needing(SHARED),
+    Key::of_network("private-buffer", "FLITS", Kind::Integer, None, "flits", "places of such a group; 1 if absent").needing(SHARED),
+    Key::of_network("held-slots", "FLITS", Kind::Integer, None, "flits", "places that a channel holds at most; all if absent").needing(&[Need::value("buffer-policy", "limited")]),
     Key::of_network("credit-delay", "C", Kind::Integer, None, "cycles", "time until a credit counts, beyond the delay of the link"),
     Key::of_network("vc-allocator", "NAME", Kind::Word, None, "", "separable, islip:ITERATIONS, wavefront, oldest-first").naming(ALLOCATORS),
     Key::of_network("switch-allocator", "NAME", Kind::Word, None, "", "as for virtual channels").naming(ALLOCATORS),
@@ -46,6 +59,8 @@ const KEYS: &[Key] = &[
     Key::of_network("output-queue", "FLITS", Kind::Integer, None, "flits", "room of an output's queue; unbounded if absent"),
     Key::of_network("vc-classes", "NAME", Kind::Word, None, "", "of rings: per-dimension, dateline, balanced").naming(VC_CLASSES),
     Key::of_network("message-classes", "N", Kind::Integer, None, "", "sets of virtual channels, of equal size, that messages and reactions (class 1) do not share; 1 if absent"),
+    Key::of_network("vc-range", "CLASS=A-B:...", Kind::Word, None, "", "channels A to B of a class of messages, by its number, or as read-request, read-reply, write-request, write-reply; apart: an equal part for each class; together: all for all; apart if absent"),
+    Key::of_network("source-order", "NAME", Kind::Word, None, "", "how classes of messages take turns at their source: in-turn, replies-first; in-turn if absent").naming(SOURCE_ORDERS),
     Key::of_network("wait-for-tail-credit", "true|false", Kind::Word, None, "", "a virtual channel is free again when all its credits are back, not when the tail has left"),
     Key::of_network("vc-busy-when-full", "true|false", Kind::Word, None, "", "a virtual channel without a credit is not allocated"),
     Key::of_network("routes", "FILE", Kind::Path, None, "", "paths and virtual channels of all packets instead, .csv or .csv.gz: current,destination,next[,vc][,source] or source,destination,path[,vcs]; fsin routes"),
@@ -132,7 +147,14 @@ impl Spec {
             packet_flits: values.integer("packet")?,
             vcs: values.integer_or("vcs", base.vcs)?,
             message_classes: values.integer_or("message-classes", base.message_classes)?,
+            vc_ranges: parsed_or(values, "vc-range", base.vc_ranges.clone())?,
+            source_order: parsed_or(values, "source-order", base.source_order)?,
             buffer: values.integer_or("buffer", base.buffer)?,
+            buffer_policy: parsed_or(values, "buffer-policy", base.buffer_policy)?,
+            shared_buffer: optional(values, "shared-buffer")?,
+            private_buffers: optional(values, "private-buffers")?,
+            private_buffer: values.integer_or("private-buffer", base.private_buffer)?,
+            held_slots: optional(values, "held-slots")?,
             route_delay: values.integer_or("route-delay", base.route_delay)?,
             vc_alloc_delay: values.integer_or("vc-alloc-delay", base.vc_alloc_delay)?,
             switch_alloc_delay: values.integer_or("switch-alloc-delay", base.switch_alloc_delay)?,
@@ -140,6 +162,9 @@ impl Spec {
             traverse_mode: parsed_or(values, "traverse-mode", base.traverse_mode)?,
             speculative: truth_or(values, "speculative", base.speculative)?,
             speedup: parsed_or(values, "speedup", base.speedup)?,
+            subnets: values.integer_or("subnets", base.subnets)?,
+            input_speedup: values.integer_or("input-speedup", base.input_speedup)?,
+            output_speedup: values.integer_or("output-speedup", base.output_speedup)?,
             link_delay: values.integer_or("link-delay", base.link_delay)?,
             credit_delay: values.integer_or("credit-delay", base.credit_delay)?,
             vc_allocator: parsed_or(values, "vc-allocator", base.vc_allocator)?,
@@ -208,6 +233,11 @@ fn class_priorities(values: &dyn Values) -> Result<Vec<i64>, SpecError> {
     })
 }
 
+/// A whole number by a key; `None` if the key is not set.
+fn optional<T: FromStr>(values: &dyn Values, key: &'static str) -> Result<Option<T>, SpecError> {
+    if values.is_set(key) { values.integer(key).map(Some) } else { Ok(None) }
+}
+
 /// True or false by a key; `absent` if the key is not set.
 fn truth_or(values: &dyn Values, key: &'static str, absent: bool) -> Result<bool, SpecError> {
     if values.is_set(key) { values.switch(key) } else { Ok(absent) }
@@ -272,7 +302,7 @@ impl NetworkSpec for Spec {
         // At a source credits count at once.
         let credit = if is_end(node) { 0 } else { params.credit_delay };
         let channels = params.vcs as u64;
-        let phits = u64::from(params.buffer) * channels;
+        let phits = u64::from(params.port_buffer());
         let cycles = u64::from(2 * one_way + credit);
         Some(LinkRoom { phits, cycles, step: channels, channels, most: MAX_BUFFER.into() })
     }
@@ -314,8 +344,10 @@ impl NetworkSpec for Spec {
             injection = self.params.interface.lanes(links) as f64;
             ejection = self.params.ejections(links) as f64;
         }
+        let copies = self.params.subnets as f64;
+        ejection *= copies;
         let rates = Rates {
-            link: 1.0,
+            link: copies,
             injection: vec![injection; nodes],
             ejection: vec![ejection; nodes],
             queued_phits: 0,
@@ -333,7 +365,7 @@ impl NetworkSpec for Spec {
     }
 
     fn room(&self) -> Option<Room> {
-        let flits = self.params.buffer * self.params.vcs as u32;
+        let flits = self.params.port_buffer();
         Some(Room { transit_phits: flits, injection_phits: flits })
     }
 
@@ -360,6 +392,17 @@ impl NetworkSpec for Spec {
         }
         if self.params.route_delay <= 1 && self.params.traverse_delay <= 1 {
             unused.push(("traverse-mode", phrase!["with stages of one step, which both modes take alike"]));
+        }
+        if self.params.shares_buffers() && self.params.shared_buffer.is_some() {
+            unused.push(("buffer", phrase!["with ", ["shared-buffer"], ", which says how large a buffer is"]));
+        }
+        if self.params.message_classes == 1 {
+            for key in ["vc-range", "source-order"] {
+                let why = phrase!["with ", ["message-classes" => 1], ": a single class has nothing to share"];
+                if key != "vc-range" || !matches!(self.params.vc_ranges, VcRanges::Given(_)) {
+                    unused.push((key, why));
+                }
+            }
         }
         if !self.has_rings {
             let why = phrase!["with ", ["topology" => self.topology.spec()], ", which has no rings"];

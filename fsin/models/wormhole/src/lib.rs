@@ -15,8 +15,13 @@ mod params;
 pub mod reference;
 mod rules;
 
-pub use params::{Allocator, Hold, MAX_BUFFER, MAX_DELAY, MAX_SPEEDUP, MAX_VCS, Params, Routing, Speedup, VcClasses};
+pub use params::{
+    Allocator, Hold, MAX_BUFFER, MAX_DELAY, MAX_PORT_BUFFER, MAX_SPEEDUP, MAX_SUBNETS, MAX_VCS, Params, Routing,
+    Speedup, VcClasses,
+};
 pub use rules::batch::{TRAVERSE_MODES, TraverseMode};
+pub use rules::buffers::{BUFFER_POLICIES, BufferPolicy};
+pub use rules::channels::{SOURCE_ORDERS, SourceOrder, VcRanges};
 pub use rules::details::{Details, Stages, Stalls};
 pub use rules::priority::{PRIORITIES, Priority};
 pub use rules::routes::carried;
@@ -27,10 +32,12 @@ use fsin_core::failures::Reconfiguration;
 use fsin_core::interface::Interface;
 use fsin_core::network::Network;
 use fsin_core::topology::Topology;
+use fsin_core::topology::switched::Switched;
 use rules::routes::Routes;
 use rules::wiring::Wiring;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
+use trgen::phrase::Phrase;
 
 /// Maximum number of ports of a router, including the port of its own endpoint: a set of ports must fit 64 bits.
 pub const MAX_PORTS: usize = 64;
@@ -52,6 +59,16 @@ pub fn check(topology: &dyn Topology, params: &Params) -> Result<(), SpecError> 
 
 /// Refuses an interface or ports of ejection that mean nothing where endpoints have one link.
 fn check_interface(topology: &dyn Topology, params: &Params) -> Result<(), SpecError> {
+    if params.source_order == SourceOrder::RepliesFirst && params.interface != Interface::Serial {
+        let what = phrase![
+            ["source-order" => params.source_order.name()],
+            " with ",
+            ["interface" => params.interface],
+            ", where several messages of a node are in progress"
+        ];
+        let remedy = phrase!["use ", ["interface" => "serial"], " or ", ["source-order" => "in-turn"]];
+        return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("source-order"));
+    }
     if topology.switched().is_none() {
         return Ok(());
     }
@@ -65,6 +82,34 @@ fn check_interface(topology: &dyn Topology, params: &Params) -> Result<(), SpecE
         (_, 2..) => useless("consumption", "single"),
         _ => Ok(()),
     }
+}
+
+/// Refuses several copies of a network with what knows of one.
+fn check_subnets(topology: &dyn Topology, params: &Params) -> Result<(), SpecError> {
+    if params.subnets == 1 {
+        return Ok(());
+    }
+    let refuse = |what: Phrase, remedy: Phrase| {
+        let about = phrase![["subnets" => params.subnets], " with ", what];
+        Err(SpecError::new(ErrorKind::Conflict, about, remedy).of("subnets"))
+    };
+    if params.queues() > 1 {
+        let what = phrase![["message-classes" => params.message_classes], ", which send in turn"];
+        return refuse(what, phrase!["use ", ["source-order" => "replies-first"], ", or one class"]);
+    }
+    if params.interface != Interface::Serial || params.ejection_ports != 1 {
+        return refuse(
+            "several links of a node".into(),
+            phrase!["use ", ["interface" => "serial"], " and ", ["consumption" => "single"]],
+        );
+    }
+    if !params.timetable.is_empty() {
+        return refuse("links that fail".into(), phrase!["leave ", ["fail"], " out"]);
+    }
+    if topology.switched().is_some_and(Switched::is_paced) {
+        return refuse("links of unlike rate".into(), "use a network whose links are alike".into());
+    }
+    Ok(())
 }
 
 /// What a network that has been checked is made of.
@@ -81,6 +126,7 @@ fn prepare(topology: &dyn Topology, params: &Params) -> Result<Prepared, SpecErr
     params.check()?;
     rules::wiring::LINKS.check(topology)?;
     check_interface(topology, params)?;
+    check_subnets(topology, params)?;
     let wiring = Wiring::new(topology, params);
     if wiring.ports > MAX_PORTS {
         let what = format!("a router of {} has {} ports", topology.spec(), wiring.ports);

@@ -5,6 +5,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::rules::batch::TraverseMode;
+use crate::rules::buffers::BufferPolicy;
+use crate::rules::channels::{SourceOrder, VcRanges};
 use crate::rules::priority::Priority;
 use fsin_core::failures::Timetable;
 use fsin_core::interface::Interface;
@@ -12,6 +14,7 @@ use fsin_core::route::RouteTable;
 use trgen::Message;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
+use trgen::phrase::Phrase;
 
 /// Names of routings, and how the virtual channels of a ring are divided into two classes.
 pub use fsin_core::route::{Name as Routing, RingClasses as VcClasses};
@@ -24,6 +27,12 @@ pub const MAX_DELAY: u32 = 1 << 12;
 
 /// \[flits\] Largest buffer of a virtual channel.
 pub const MAX_BUFFER: u32 = 1 << 12;
+
+/// \[flits\] Largest buffer that the virtual channels of a port share.
+pub const MAX_PORT_BUFFER: u32 = 1 << 15;
+
+/// Most copies of a network.
+pub const MAX_SUBNETS: usize = 16;
 
 /// Largest speedup of the crossbar.
 pub const MAX_SPEEDUP: u32 = 16;
@@ -198,8 +207,23 @@ pub struct Params {
     /// Number of message classes, 1 to the number of VCs, which are divided evenly: messages of different classes never
     /// share a VC. Classes of [`trgen::Message`] beyond the last one count as the last.
     pub message_classes: usize,
+    /// The VCs of each message class. Classes that share VCs are kept apart by nothing.
+    pub vc_ranges: VcRanges,
+    /// The order of message classes at their source.
+    pub source_order: SourceOrder,
     /// \[flits\] Size of the buffer of each VC, 1 to [`MAX_BUFFER`].
     pub buffer: u32,
+    /// How the VCs of an input share its buffer.
+    pub buffer_policy: BufferPolicy,
+    /// \[flits\] Size of the buffer of an input that its VCs share, at least one for each and at most
+    /// [`MAX_PORT_BUFFER`]; `None` for [`buffer`](Self::buffer) times VCs.
+    pub shared_buffer: Option<u32>,
+    /// Number of groups of VCs that have places of their own in a shared buffer; `None` for one for each VC.
+    pub private_buffers: Option<usize>,
+    /// \[flits\] Places of each of these groups.
+    pub private_buffer: u32,
+    /// \[flits\] The most of a VC with [`BufferPolicy::Limited`]; `None` for the whole buffer.
+    pub held_slots: Option<u32>,
     /// \[steps\] Time of route computation; 0 for lookahead routing.
     pub route_delay: u32,
     /// \[steps\] Time of VC allocation, 1 or more.
@@ -214,6 +238,13 @@ pub struct Params {
     pub speculative: bool,
     /// Steps of a router in each cycle.
     pub speedup: Speedup,
+    /// Number of copies of the network, each with its own links to the nodes: a packet is in one of them, which is
+    /// drawn. 1 to [`MAX_SUBNETS`].
+    pub subnets: usize,
+    /// Inputs of the switch for each input port, 1 to [`MAX_SPEEDUP`]; a VC takes one by its number.
+    pub input_speedup: usize,
+    /// Outputs of the switch for each output port, 1 to [`MAX_SPEEDUP`]; an input port takes one by its number.
+    pub output_speedup: usize,
     /// \[cycles\] Delay of a link, without the cycle in which the next router takes the flit: 1 or more.
     pub link_delay: u32,
     /// \[cycles\] Time from the arrival of a credit at a router until it counts; at a source, credits count at once.
@@ -261,7 +292,14 @@ impl Default for Params {
             packet_flits: 16,
             vcs: 2,
             message_classes: 1,
+            vc_ranges: VcRanges::Apart,
+            source_order: SourceOrder::InTurn,
             buffer: 8,
+            buffer_policy: BufferPolicy::Private,
+            shared_buffer: None,
+            private_buffers: None,
+            private_buffer: 1,
+            held_slots: None,
             route_delay: 1,
             vc_alloc_delay: 1,
             switch_alloc_delay: 1,
@@ -269,6 +307,9 @@ impl Default for Params {
             traverse_mode: TraverseMode::Pipeline,
             speculative: false,
             speedup: Speedup::ONE,
+            subnets: 1,
+            input_speedup: 1,
+            output_speedup: 1,
             link_delay: 1,
             credit_delay: 0,
             vc_allocator: Allocator::Separable,
@@ -332,14 +373,48 @@ impl Params {
         self.class_priorities.get(usize::from(class)).copied().unwrap_or(0)
     }
 
+    /// \[flits\] Size of the buffer of an input, of all its VCs.
+    pub(crate) fn port_buffer(&self) -> u32 {
+        match self.buffer_policy {
+            BufferPolicy::Private => self.buffer * self.vcs as u32,
+            _ => self.shared_buffer.unwrap_or(self.buffer * self.vcs as u32),
+        }
+    }
+
+    /// \[flits\] The most that one VC of an input can hold.
+    pub(crate) fn deepest(&self) -> u32 {
+        if self.shares_buffers() { self.port_buffer() } else { self.buffer }
+    }
+
+    /// True if the VCs of an input share its buffer.
+    pub(crate) fn shares_buffers(&self) -> bool {
+        self.buffer_policy != BufferPolicy::Private
+    }
+
+    /// True if the switch has more inputs or outputs than the router has ports.
+    pub(crate) const fn is_widened(&self) -> bool {
+        self.input_speedup * self.output_speedup > 1
+    }
+
     /// True if an allocator prefers requests by their priority.
     pub(crate) fn ranks(&self, allocator: Allocator) -> bool {
         self.priority != Priority::None && allocator == Allocator::Separable
     }
 
-    /// Number of VCs of each message class.
-    pub(crate) const fn vcs_of_class(&self) -> usize {
-        self.vcs / self.message_classes
+    /// The first VC of a message class, and their number.
+    pub(crate) fn vcs_of(&self, class: u8) -> (usize, usize) {
+        let range = self.vc_ranges.of(class.into(), self.vcs, self.message_classes);
+        (*range.start(), range.end() + 1 - range.start())
+    }
+
+    /// The least number of VCs of a message class.
+    pub(crate) fn vcs_of_class(&self) -> usize {
+        (0..self.message_classes).map(|class| self.vcs_of(class as u8).1).min().unwrap_or(self.vcs)
+    }
+
+    /// Number of queues of a source, of which each sends one packet after the other.
+    pub(crate) fn queues(&self) -> usize {
+        if self.source_order == SourceOrder::RepliesFirst { 1 } else { self.message_classes }
     }
 
     /// The message class of a message.
@@ -426,6 +501,9 @@ impl Params {
             ("link-delay", self.link_delay.into(), delays),
             ("credit-delay", self.credit_delay.into(), 0..=MAX_DELAY.into()),
             ("output-queue", self.output_queue.unwrap_or(1).into(), 1..=1 << 20),
+            ("subnets", self.subnets as u64, 1..=MAX_SUBNETS as u64),
+            ("input-speedup", self.input_speedup as u64, 1..=MAX_SPEEDUP.into()),
+            ("output-speedup", self.output_speedup as u64, 1..=MAX_SPEEDUP.into()),
             ("watchdog", self.watchdog_cycles, 1..=u64::MAX),
         ];
         for (key, value, range) in ranges {
@@ -433,7 +511,15 @@ impl Params {
                 return Err(SpecError::out_of_range(key, value, range));
             }
         }
-        if !self.vcs.is_multiple_of(self.message_classes) {
+        self.check_ranges()?;
+        self.check_shared_buffer()?;
+        if self.is_widened() && self.hold == Hold::Packet {
+            let key = if self.input_speedup > 1 { "input-speedup" } else { "output-speedup" };
+            let what =
+                phrase![[key], " with connections that are kept, which have one input of the switch for each port"];
+            return Err(SpecError::new(ErrorKind::Conflict, what, phrase!["use ", ["switch-hold" => "flit"]]).of(key));
+        }
+        if self.vc_ranges == VcRanges::Apart && !self.vcs.is_multiple_of(self.message_classes) {
             let what = phrase![
                 ["message-classes" => self.message_classes],
                 " cannot be given the same number of VCs each, ",
@@ -443,6 +529,64 @@ impl Params {
             let remedy = phrase!["use as many ", ["vcs"], (" as a multiple of {}", self.message_classes)];
             return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("message-classes"));
         }
+        self.check_watchdog()
+    }
+
+    /// Refuses ranges of channels that do not exist, of classes that do not exist.
+    fn check_ranges(&self) -> Result<(), SpecError> {
+        let VcRanges::Given(ranges) = &self.vc_ranges else { return Ok(()) };
+        let refuse =
+            |what: Phrase, remedy: Phrase| Err(SpecError::new(ErrorKind::OutOfRange, what, remedy).of("vc-range"));
+        if ranges.len() > self.message_classes {
+            let class = ranges.len() - 1;
+            let what = phrase![
+                ["vc-range"],
+                (" of class {class}, and "),
+                ["message-classes"],
+                (" is {}", self.message_classes)
+            ];
+            return refuse(what, phrase!["use ", ["message-classes" => class + 1], ", or leave the range out"]);
+        }
+        match ranges.iter().flatten().find(|(_, last)| usize::from(*last) >= self.vcs) {
+            Some((_, last)) => {
+                let what = phrase![["vc-range"], (" names channel {last}, and "), ["vcs"], (" is {}", self.vcs)];
+                refuse(what, phrase!["use ", ["vcs" => last + 1], ", or channels 0 to ", ("{}", self.vcs - 1)])
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses shared buffers that are too small or too large.
+    fn check_shared_buffer(&self) -> Result<(), SpecError> {
+        if !self.shares_buffers() {
+            return Ok(());
+        }
+        if self.output_speedup > 1 {
+            let what = phrase![
+                ["buffer-policy" => self.buffer_policy.name()],
+                " with ",
+                ["output-speedup" => self.output_speedup],
+                ": flits of two channels might take the same place"
+            ];
+            let remedy = phrase!["use ", ["output-speedup" => 1], " or ", ["buffer-policy" => "private"]];
+            return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("buffer-policy"));
+        }
+        let (vcs, size) = (self.vcs as u64, u64::from(self.port_buffer()));
+        let least = vcs.max(self.private_buffers.unwrap_or(self.vcs) as u64 * u64::from(self.private_buffer));
+        let ranges = [
+            ("private-buffers", self.private_buffers.unwrap_or(1) as u64, 1..=vcs),
+            ("private-buffer", self.private_buffer.into(), 0..=MAX_PORT_BUFFER.into()),
+            ("held-slots", self.held_slots.unwrap_or(1).into(), 1..=MAX_PORT_BUFFER.into()),
+            ("shared-buffer", size, least..=MAX_PORT_BUFFER.into()),
+        ];
+        match ranges.into_iter().find(|(_, value, range)| !range.contains(value)) {
+            Some((key, value, range)) => Err(SpecError::out_of_range(key, value, range)),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a watchdog that fires while all is well.
+    fn check_watchdog(&self) -> Result<(), SpecError> {
         let stages = self.route_delay + self.vc_alloc_delay + self.switch_alloc_delay + self.traverse_delay;
         let still = u64::from(stages + 2 * self.link_delay + self.credit_delay) + 16;
         if self.watchdog_cycles < still {

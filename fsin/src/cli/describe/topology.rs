@@ -10,12 +10,11 @@ use clap::parser::ValueSource;
 use fsin::experiment::{self, Origin, Settings};
 use fsin::failures::{Change, Failures};
 use fsin::family::{Ends, PHITS_PER_NODE_CYCLE, capacities};
+use fsin::networks::{Syntax, dot, rewritten};
 use fsin::route::Routers;
 use fsin::route::proof::Network as _;
 use fsin::surveyed::{check_size, surveyed_with};
-use fsin::topology::switched::{
-    Delay, Demands, Destinations, LinkAttributes, Syntax, Understood, network_of_text, rewritten,
-};
+use fsin::topology::switched::{Delay, Demands, Destinations, LinkAttributes, Understood, network_of_text};
 use fsin::topology::{self, Capacities, DeadLink, Port, Survey, Topology};
 use fsin::words::counted;
 use serde_json::{Map, Value, json};
@@ -60,14 +59,14 @@ pub(crate) fn topology(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let topology = &found.topology;
     check_size(&**topology).map_err(|(what, remedy)| Complaint::new(Exit::Usage, what, remedy))?;
     let text = match word("format") {
-        "dot" => readable("dot", topology::dot(&**topology, found.blocked.as_deref().unwrap_or_default()))?,
+        "dot" => readable("dot", dot(&**topology, found.blocked.as_deref().unwrap_or_default()))?,
         syntax @ ("list" | "csv" | "node-link") => {
             let syntax = match syntax {
                 "list" => Syntax::List,
                 "csv" => Syntax::Csv,
                 _ => Syntax::NodeLink,
             };
-            let text = rewritten(&topology::dot(&**topology, &[]), syntax).map_err(|refusal| {
+            let text = rewritten(&**topology, syntax).map_err(|refusal| {
                 Complaint::new(
                     Exit::Usage,
                     format!("--format {}: {}", word("format"), refusal.what()),
@@ -479,15 +478,15 @@ fn table(found: &Found) -> String {
         ),
         (
             "uniform load",
-            format!(
-                "{} {unit} at most{remark}, by {}",
-                number(survey.uniform_load_bound),
-                match found.with_room {
+            // Platforms whose routes are those of no graph have no such bound.
+            survey.uniform_load_bound.map_or_else(String::new, |bound| {
+                let by = match found.with_room {
                     true =>
                         "the rates of links and the room behind them: a link carries no more than that room in a round trip",
                     false => "the rates of links alone: delays, buffers and credits may allow less",
-                }
-            ),
+                };
+                format!("{} {unit} at most{remark}, by {by}", number(Some(bound)))
+                        }),
         ),
     ];
     let parallel = parallel(topology, router);

@@ -139,8 +139,8 @@ fn run_member(kind: &Kind, member: &Member, folder: &Path) -> Result<(), String>
         "placements" => or_needs(with("vct", &[("kernel", "bintree"), ("placement", &name)])),
         "schedulers" => with("vct", &[("job-mix", &mix), ("scheduler", &name)]),
         "allocations" => with("vct", &[("job-mix", &mix), ("allocation", &name)]),
-        // Sums have no names; collectives and formats belong to traces, whose tests run all of them.
-        "sums" | "collectives" | "formats" => Ok(()),
+        // Sums have no names; collectives and formats belong to traces and networks, whose tests read all of them.
+        "sums" | "collectives" | "formats" | "network-formats" => Ok(()),
         _ => {
             let keys = kind.keys.iter().flat_map(|&key| member.carriers.iter().map(move |of| (key, of.model)));
             keys.filter(|(key, model)| model.understands(key)).try_for_each(|(key, model)| {
@@ -162,6 +162,8 @@ fn run_member(kind: &Kind, member: &Member, folder: &Path) -> Result<(), String>
                     // The two differ where a stage takes more than a step.
                     "traverse-mode" => vec![("traverse-delay", "2")],
                     "mark" => vec![("ecn", "step:10kB")],
+                    // One class has no order.
+                    "source-order" => vec![("message-classes", "2"), ("vcs", "4")],
                     // A congestion control has a transport that carries it, and marks or stamps.
                     "cc" => match name.as_str() {
                         "dctcp" => vec![("transport", "window"), ("ecn", "step:10kB")],

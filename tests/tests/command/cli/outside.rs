@@ -171,6 +171,39 @@ fn a_program_with_the_library_alone_has_the_figures_of_the_command() {
     }
 }
 
+/// A format of networks from outside, beside the same network as a list of links.
+#[test]
+fn a_format_of_a_program_is_listed_explained_and_read() {
+    let (program, folder) = (built("format"), folder());
+    let said = |line: &str| text(&run_of(&program, folder.path(), line));
+    assert!(said("list network-formats").lines().any(|line| line.starts_with("racks ")));
+    assert!(said("explain racks").starts_with("racks  (network-formats)\n"));
+    let racks = [("r1", 4, "s1 s2"), ("r2", 3, "s1 s2"), ("r3", 2, "s2")];
+    let (mut own, mut list) = ("racks\n".to_owned(), String::new());
+    for (rack, hosts, above) in racks {
+        own += &format!("{rack} {hosts} {above}\n");
+        list += &format!("{rack} kind switch endpoints 0\n");
+        (0..hosts).for_each(|host| list += &format!("{rack}.{host} kind host\n{rack}.{host} {rack}\n"));
+        let switch = |switch: &str| format!("{switch} kind switch endpoints 0\n{rack} {switch}\n");
+        list.extend(above.split(' ').map(switch));
+    }
+    fs::write(folder.path().join("racks.txt"), own).unwrap();
+    fs::write(folder.path().join("links.txt"), list).unwrap();
+    fs::write(folder.path().join("wrong.txt"), "racks\nr1 many\n").unwrap();
+    let found: Value = serde_json::from_str(&said("topology graph:racks.txt --format json")).unwrap();
+    assert_eq!((&found["endpoints"], &found["described"]["format"]), (&9.into(), &"a list of racks".into()), "{found}");
+    let digest = |said: String| serde_json::from_str::<Value>(&said).unwrap()["digest"].clone();
+    let line = |file: &str| format!("run --topology graph:{file} --load 0.3 --cycles 3000 --format json");
+    let theirs = digest(text(&run(folder.path(), &line("links.txt"))));
+    assert_eq!(digest(said(&line("racks.txt"))), theirs);
+    assert_eq!(digest(said(&line("links.txt"))), theirs);
+    let refused = run_of(&program, folder.path(), &line("wrong.txt"));
+    let error = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && error.contains("a list of racks: line 2, column 4"), "{error}");
+    // It is not the command of everybody.
+    assert_eq!(run(folder.path(), &line("racks.txt")).status.code(), Some(2));
+}
+
 /// Runs the program with the transport `fixed` on a list of flows, on both engines, which must agree.
 fn fixed(program: &Path, folder: &Path, flows: &str, words: &str) -> Value {
     fs::write(folder.join("flows.csv"), format!("src,dst,bytes,start\n{flows}")).unwrap();

@@ -96,6 +96,11 @@ fn rates(call: &Call, context: PatternContext) -> Built {
 /// # Errors
 /// What is wrong: a destination that is no node, a weight that is negative or not finite, an infinite sum.
 pub fn weighted(rows: Vec<Vec<(u32, f64)>>) -> Result<Box<dyn Pattern>, String> {
+    by_weights(rows, false)
+}
+
+/// The same, of nodes that may be their own destinations.
+pub(super) fn by_weights(rows: Vec<Vec<(u32, f64)>>, to_itself: bool) -> Result<Box<dyn Pattern>, String> {
     let nodes = rows.len();
     let mut built = Vec::with_capacity(nodes);
     for (source, mut row) in rows.into_iter().enumerate() {
@@ -105,7 +110,7 @@ pub fn weighted(rows: Vec<Vec<(u32, f64)>>) -> Result<Box<dyn Pattern>, String> 
         if let Some((to, weight)) = row.iter().find(|(_, weight)| !(*weight >= 0.0 && weight.is_finite())) {
             return Err(format!("node {source} sends to {to} with weight {weight}"));
         }
-        row.retain(|&(to, weight)| weight > 0.0 && to as usize != source);
+        row.retain(|&(to, weight)| weight > 0.0 && (to_itself || to as usize != source));
         if row.is_empty() {
             built.push(None);
             continue;

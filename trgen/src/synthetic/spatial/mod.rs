@@ -16,6 +16,7 @@ mod local;
 mod map;
 mod matrix;
 mod mix;
+mod near;
 mod offset;
 mod permutation;
 mod random;
@@ -177,6 +178,8 @@ pub static PATTERNS: Table<Entry> = Table::new(
         &random::BISECT,
         &few::ASYMMETRIC,
         &few::DIAGONAL,
+        &near::BADPERM_YARC,
+        &near::TAPER64,
         &robin::DISTRIBUTE,
         &robin::RSDIST,
         &hot::HOTREGION,

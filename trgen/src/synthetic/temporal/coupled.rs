@@ -1,26 +1,80 @@
 //! Processes that depend on receptions or on the placement of tasks.
 
-use super::{Built, Entry, ProcessContext, Reaction, Temporal, bernoulli, parse_independent};
-use crate::catalog::{Component, Parameter};
+use super::{Built, Entry, ProcessContext, Reaction, Temporal, Writes, bernoulli, parse_independent};
+use crate::catalog::{Component, Parameter, SpecError};
 use crate::synthetic::Group;
-use crate::synthetic::expr::Call;
+use crate::synthetic::expr::{Call, refuse};
 
 pub(super) static SHOT: Entry = Entry {
     component: Component {
         name: "shot",
         about: "every node owes `messages` at full speed; when all have been received, all owe again: bursts that the \
                 whole machine shares, as of programs between barriers. {samples} says how many shots; {load} has no part",
-        parameters: &[Parameter {
-            name: "messages",
-            about: "of each node and shot",
-            range: "1..=16777216",
-            default: "",
-        }],
-        source: "INSEE, Interconnection Network Simulation and Evaluation Environment",
+        parameters: &[
+            Parameter { name: "messages", about: "of each node and shot", range: "1..=16777216", default: "" },
+            Parameter {
+                name: "outstanding",
+                about: "the most messages of a node that are on their way, or requests without a reply",
+                range: "1..=16777216",
+                default: "without bound",
+            },
+            Parameter {
+                name: "reply",
+                about: "size law of replies: messages are requests (class 0), which are answered (class 1); replies count among \
+                        the messages of the node that makes them",
+                range: "any law without a file",
+                default: "no replies",
+            },
+            Parameter { name: "write", about: "share of requests that are writes", range: "0..=1", default: "none" },
+            Parameter {
+                name: "write-size",
+                about: "size law of requests that are writes (class 2)",
+                range: "any law without a file",
+                default: "that of the other replies",
+            },
+            Parameter {
+                name: "write-reply",
+                about: "size law of replies to writes (class 3)",
+                range: "any law without a file",
+                default: "that of the other requests",
+            },
+        ],
+        source: "INSEE, Interconnection Network Simulation and Evaluation Environment; BookSim 2, sim_type = batch",
     },
     aliases: &[],
-    build: |call, _| Ok(Temporal::Shot { messages: call.integer("messages", 1..=1 << 24)? as u64 }),
+    build: |call, _| {
+        let outstanding = match call.given("outstanding") {
+            Some(_) => Some(call.integer("outstanding", 1..=1 << 24)? as u64),
+            None => None,
+        };
+        let reply = call.given("reply").cloned();
+        let writes = writes(call)?;
+        if let (Some(given), None) = (call.given("write").filter(|_| writes.is_some()), &reply) {
+            return Err(call.refuse(
+                given,
+                "writes, and nothing is answered",
+                "give reply=constant(5), or leave it out",
+            ));
+        }
+        let messages = call.integer("messages", 1..=1 << 24)? as u64;
+        Ok(Temporal::Shot { messages, outstanding, reply, writes })
+    },
 };
+
+/// The writes among requests.
+fn writes(call: &Call) -> Result<Option<Writes>, SpecError> {
+    let owned = |parameter| call.given(parameter).cloned();
+    if call.given("write").is_some() {
+        let fraction = call.number("write", 0.0..=1.0)?;
+        return Ok(Some(Writes { fraction, size: owned("write-size"), reply: owned("write-reply") }));
+    }
+    match call.given("write-size").or_else(|| call.given("write-reply")) {
+        Some(given) => {
+            Err(call.refuse(given, "a size of writes, and no request is one", "give write=0.5, or leave it out"))
+        }
+        None => Ok(None),
+    }
+}
 
 pub(super) static REACTIVE: Entry = Entry {
     component: Component {
@@ -48,7 +102,8 @@ pub(super) static REQUEST_REPLY: Entry = Entry {
     component: Component {
         name: "request-reply",
         about: "messages of the pattern are requests (class 0), and each node answers those that it receives with a reply \
-                to the sender (class 1); the load is that of both together",
+                to the sender (class 1); the load is that of both together. With `write`, some requests are writes (class 2), \
+                which are answered as such (class 3)",
         parameters: &[
             Parameter {
                 name: "size",
@@ -75,6 +130,19 @@ pub(super) static REQUEST_REPLY: Entry = Entry {
                 range: "1..=1048576",
                 default: "without bound",
             },
+            Parameter { name: "write", about: "share of requests that are writes", range: "0..=1", default: "none" },
+            Parameter {
+                name: "write-size",
+                about: "size law of requests that are writes",
+                range: "any law without a file",
+                default: "that of the other replies",
+            },
+            Parameter {
+                name: "write-reply",
+                about: "size law of replies to writes",
+                range: "any law without a file",
+                default: "that of the other requests",
+            },
         ],
         source: "Dally and Towles, Principles and Practices of Interconnection Networks (2004), 24.2",
     },
@@ -86,7 +154,12 @@ pub(super) static REQUEST_REPLY: Entry = Entry {
             Some(given) => Some((call.integer("room", 1..=1 << 20)? as u64, given.position)),
             None => None,
         };
-        Ok(Temporal::Reply { size: owned("size"), process: owned("base"), service, room })
+        let writes = writes(call)?;
+        if let (Some(_), Some((_, position))) = (&writes, room) {
+            let problem = "`room` with writes, which are of another class than the requests that nodes refuse";
+            return Err(refuse(call.text(), position, problem, "leave out one of them"));
+        }
+        Ok(Temporal::Reply { size: owned("size"), process: owned("base"), service, room, writes })
     },
 };
 

@@ -41,6 +41,12 @@ pub enum Temporal {
     Shot {
         /// Messages per node and shot, 1 or more.
         messages: u64,
+        /// The most requests of a node that are on their way; `None` without a bound.
+        outstanding: Option<u64>,
+        /// Size law of replies; `None` without replies.
+        reply: Option<Expr>,
+        /// The requests that are writes; `None` if all are alike.
+        writes: Option<Writes>,
     },
     /// A process, and messages caused by receptions.
     Reactive {
@@ -69,12 +75,25 @@ pub enum Temporal {
         /// \[replies\] Number to send from which on a node refuses requests, and where it stands in the text; `None` if
         /// nodes never refuse.
         room: Option<(u64, usize)>,
+        /// The requests that are writes; `None` if all are alike.
+        writes: Option<Writes>,
     },
     /// Bernoulli traffic of the nodes without a task, beside a trace or kernel.
     Background {
         /// The process.
         process: Box<dyn Process>,
     },
+}
+
+/// Requests that write.
+#[derive(Clone, Debug)]
+pub struct Writes {
+    /// Share of the requests, 0 to 1.
+    pub fraction: f64,
+    /// Size law of these requests; `None` if it is that of replies to the others.
+    pub size: Option<Expr>,
+    /// Size law of the replies to them; `None` if it is that of the other requests.
+    pub reply: Option<Expr>,
 }
 
 /// The effect of a reception.

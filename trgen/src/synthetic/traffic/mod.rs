@@ -22,15 +22,16 @@ mod parse;
 
 use std::path::{Path, PathBuf};
 
+use super::batches::{BatchLaws, Batches};
 use super::bundle::{Part, Sum};
 use super::groups::Groups;
 use super::pending::PendingSends;
 use super::phases::Phases;
 use super::reactive::Reactive;
-use super::reply::{Replies, RoundTrips};
+use super::reply::{Replies, RoundTrips, WriteLaws};
 use super::shots::Shots;
 use super::source::{Config, Synthetic};
-use super::temporal::{self, Temporal};
+use super::temporal::{self, Temporal, Writes};
 use super::{size, spatial};
 use crate::catalog::{Component, ErrorKind, SpecError};
 use crate::message::{Delivery, Message};
@@ -107,6 +108,7 @@ enum Root {
     /// One source, a sum or a sequence of phases.
     Part(Box<dyn Part>),
     Shots(Box<Shots>),
+    Batches(Box<Batches>),
     Replies(Box<Replies>),
 }
 
@@ -196,6 +198,7 @@ impl Traffic {
     pub fn shots(&self) -> Option<&[Shot]> {
         match &self.root {
             Root::Shots(shots) => Some(shots.ended()),
+            Root::Batches(batches) => Some(batches.ended()),
             Root::Part(_) | Root::Replies(_) => None,
         }
     }
@@ -205,7 +208,7 @@ impl Traffic {
     pub fn round_trips(&self) -> Option<&RoundTrips> {
         match &self.root {
             Root::Replies(replies) => Some(replies.round_trips()),
-            Root::Part(_) | Root::Shots(_) => None,
+            Root::Part(_) | Root::Shots(_) | Root::Batches(_) => None,
         }
     }
 
@@ -228,6 +231,7 @@ impl Traffic {
         match &self.root {
             Root::Part(part) => part.is_silent(node),
             Root::Shots(shots) => shots.is_silent(node),
+            Root::Batches(batches) => batches.is_silent(node),
             Root::Replies(replies) => replies.is_silent(node),
         }
     }
@@ -237,6 +241,7 @@ impl Traffic {
         match &self.root {
             Root::Part(part) => &**part,
             Root::Shots(shots) => &**shots,
+            Root::Batches(batches) => &**batches,
             Root::Replies(replies) => &**replies,
         }
     }
@@ -245,6 +250,7 @@ impl Traffic {
         match &mut self.root {
             Root::Part(part) => &mut **part,
             Root::Shots(shots) => &mut **shots,
+            Root::Batches(batches) => &mut **batches,
             Root::Replies(replies) => &mut **replies,
         }
     }
@@ -258,6 +264,11 @@ fn part_seed(seed: u64, part: u64) -> u64 {
 /// \[phit/node/cycle\] The load that a term states for itself.
 fn own_load(config: &Config, term: &Term) -> Option<f64> {
     term.load.map(|load| load * config.capacity)
+}
+
+/// The traffic class of the messages of a term.
+fn class_of(term: &Term) -> u8 {
+    term.class.map_or(0, |(class, _)| class)
 }
 
 /// True if a term has a share of the common load.
@@ -399,7 +410,7 @@ fn source(
         },
     };
     let source = Synthetic::from_parts(pattern, process, law, config.phit_bytes, config.mode, seed);
-    Ok((source.offering(rate), offered))
+    Ok((source.offering(rate).of_class(class_of(term)), offered))
 }
 
 /// Builds the size law of replies, in a process that stands in `text`. It names no file: those of patterns and sizes
@@ -412,6 +423,38 @@ fn reply_law(config: &Config, text: &str, size: &Expr) -> Result<Box<dyn size::L
         return Err(expr::refuse(text, *position, &problem, "use a law without a file, such as constant(80)"));
     }
     size::build(text, size, config.law_context(Path::new("")))
+}
+
+/// The text that a process stands in.
+#[derive(Clone, Copy, Debug)]
+struct Place<'a> {
+    text: &'a str,
+    /// The field of the configuration that it is.
+    word: Word,
+}
+
+impl<'a> Place<'a> {
+    /// That of the process of a term.
+    fn of(config: &'a Config, term: &Term) -> Self {
+        match &term.temporal {
+            Some(_) => Self { text: &config.pattern, word: Word::Pattern },
+            None => Self { text: &config.process, word: Word::Process },
+        }
+    }
+}
+
+/// Builds the size laws of writes, where the replies to the other requests have the law `usual`.
+fn write_laws(config: &Config, term: &Term, writes: &Writes, usual: &Expr) -> Result<WriteLaws, Misfit> {
+    let Place { text, word } = Place::of(config, term);
+    let built = |law: &Expr| reply_law(config, text, law).map_err(word.misfit());
+    Ok(WriteLaws {
+        fraction: writes.fraction,
+        request: built(writes.size.as_ref().unwrap_or(usual))?,
+        reply: match &writes.reply {
+            Some(law) => built(law)?,
+            None => self::law(config, term)?,
+        },
+    })
 }
 
 /// Builds traffic of a single term. Its process may be of any form.
@@ -439,18 +482,42 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
         None => temporal::read(&config.process, context).map_err(Word::Process.misfit())?,
     };
     let (phit_bytes, mode) = (config.phit_bytes, config.mode);
-    let part = |pattern, law, process| Synthetic::from_parts(pattern, process, law, phit_bytes, mode, seed);
+    if let (Some((_, position)), false) = (term.class, matches!(temporal, Temporal::Process(_))) {
+        let problem =
+            "`class` with a process that is no process of independent nodes: it gives its messages their classes";
+        return Err(Word::Pattern.misfit()(expr::refuse(&config.pattern, position, problem, "leave out class=")));
+    }
+    let part = |pattern, law, process| {
+        Synthetic::from_parts(pattern, process, law, phit_bytes, mode, seed).of_class(class_of(term))
+    };
     let root = match temporal {
         // Nodes have loads of their own.
         Temporal::Process(_) if built.relative_loads().is_some() => {
             Root::Part(Box::new(source(config, term, load, seed, &mut Vec::new())?.0))
         }
         Temporal::Process(process) => Root::Part(Box::new(part(built, law, process).offering(load))),
-        Temporal::Shot { messages } => {
+        Temporal::Shot { messages, outstanding: None, reply: None, .. } => {
             let law = self::law(config, term)?;
             let pending = PendingSends::new(pattern(config, term, seed)?, law, phit_bytes, mode, seed);
             return Ok(Traffic {
                 root: Root::Shots(Box::new(Shots::new(pending, messages, config.shots))),
+                uses_load: false,
+                offered: None,
+                remarks,
+            });
+        }
+        Temporal::Shot { messages, outstanding, reply, writes } => {
+            let place = Place::of(config, term);
+            let reply_to = |size: &Expr| reply_law(config, place.text, size).map_err(place.word.misfit());
+            let writes = match (&writes, &reply) {
+                (Some(writes), Some(reply)) => Some(write_laws(config, term, writes, reply)?),
+                _ => None,
+            };
+            let reply = reply.as_ref().map(reply_to).transpose()?;
+            let laws = BatchLaws { request: law, reply, writes };
+            let bounds = (messages, outstanding.unwrap_or(u64::MAX));
+            return Ok(Traffic {
+                root: Root::Batches(Box::new(Batches::new(built, laws, phit_bytes, mode, bounds, config.shots, seed))),
                 uses_load: false,
                 offered: None,
                 remarks,
@@ -466,11 +533,8 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
         Temporal::Group { group, members, rate } => {
             Root::Part(Box::new(Groups::new(built, law, phit_bytes, (group, members), rate, seed)))
         }
-        Temporal::Reply { size, process, service, room } => {
-            let (text, word) = match &term.temporal {
-                Some(_) => (&config.pattern, Word::Pattern),
-                None => (&config.process, Word::Process),
-            };
+        Temporal::Reply { size, process, service, room, writes } => {
+            let Place { text, word } = Place::of(config, term);
             if let Some((_, position)) = room.filter(|_| !config.nodes_refuse) {
                 let problem = "`room`: nodes of this network take whatever arrives";
                 let remedy = phrase!["leave it out, or use ", ["network" => "wormhole"]];
@@ -482,7 +546,24 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
                 None => self::law(config, term)?,
             };
             let request = context.mean_phits;
-            let load = load * request / (request + config.mean_phits(&*replies));
+            let mut both = request + config.mean_phits(&*replies);
+            let writes = match (&writes, &size) {
+                (Some(writes), Some(size)) => Some(write_laws(config, term, writes, size)?),
+                (Some(writes), None) => {
+                    let own = |given: &Option<Expr>| match given {
+                        Some(law) => reply_law(config, text, law).map_err(word.misfit()),
+                        None => self::law(config, term),
+                    };
+                    let (request, reply) = (own(&writes.size)?, own(&writes.reply)?);
+                    Some(WriteLaws { fraction: writes.fraction, request, reply })
+                }
+                (None, _) => None,
+            };
+            if let Some(laws) = &writes {
+                let of_a_write = config.mean_phits(&*laws.request) + config.mean_phits(&*laws.reply);
+                both += laws.fraction * (of_a_write - both);
+            }
+            let load = load * request / both;
             let context = temporal::ProcessContext { load, ..context };
             let process = match &process {
                 Some(process) => temporal::parse_independent(text, process, context),
@@ -491,7 +572,7 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
             let requests = part(built, law, process.map_err(word.misfit())?).offering(load);
             // Replies draw from their own streams.
             let other = part_seed(seed, Purpose::Reaction as u64);
-            Root::Replies(Box::new(Replies::new(requests, replies, phit_bytes, mode, (service, room), other)))
+            Root::Replies(Box::new(Replies::new(requests, (replies, writes), phit_bytes, mode, (service, room), other)))
         }
         Temporal::Background { .. } => {
             return Err(Misfit {
@@ -508,7 +589,7 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
     let offered = match &root {
         Root::Part(part) => Some(load * (part.nodes() - part.silent_nodes()) as f64),
         Root::Replies(replies) => Some(load * (replies.nodes() - replies.silent_nodes()) as f64),
-        Root::Shots(_) => None,
+        Root::Shots(_) | Root::Batches(_) => None,
     };
     Ok(Traffic { root, uses_load: term.load.is_none(), offered, remarks })
 }

@@ -40,6 +40,7 @@ const SOURCE: Component = Component {
         Parameter { name: "temporal", about: "its own process", range: "any process", default: "{temporal}" },
         Parameter { name: "size", about: "its own size law", range: "any law", default: "{size}" },
         Parameter { name: "share", about: "its share of {load}", range: "more than 0", default: "1" },
+        Parameter { name: "class", about: "traffic class of its messages", range: "0..=255", default: "0" },
     ],
     source: "the algebra of CAMINOS; Camarero, Postigo, Fuentes, CAMINOS: a modular interconnection network simulator \
              (2025)",
@@ -59,6 +60,8 @@ pub(super) struct Term {
     pub(super) temporal: Option<Expr>,
     /// Size law; `None` for that of the configuration.
     pub(super) size: Option<Expr>,
+    /// Traffic class of its messages, with its place in the text; `None` for the class that its process gives them.
+    pub(super) class: Option<(u8, usize)>,
 }
 
 /// The sources of one phase.
@@ -136,7 +139,7 @@ fn term(text: &str, mut expression: Expr) -> Result<Term, SpecError> {
     let share =
         expression.name.parse().ok().filter(|_| expression.name.starts_with(|c: char| c.is_ascii_digit() || c == '.'));
     let Some(share) = share else {
-        return Ok(Term { pattern: expression, share: 1.0, load: None, temporal: None, size: None });
+        return Ok(Term { pattern: expression, share: 1.0, load: None, temporal: None, size: None, class: None });
     };
     check_share(text, &expression, share)?;
     match expression.arguments.pop() {
@@ -172,8 +175,12 @@ fn source(text: &str, expression: &Expr) -> Result<Term, SpecError> {
     if let (Some(given), Some(_)) = (call.given("share"), load) {
         return Err(call.refuse(given, "a source with a load of its own has no share", "give either load or share"));
     }
+    let class = match call.given("class") {
+        Some(given) => Some((call.integer("class", 0..=255)? as u8, given.position)),
+        None => None,
+    };
     let owned = |parameter| call.given(parameter).cloned();
-    Ok(Term { pattern: pattern.clone(), share, load, temporal: owned("temporal"), size: owned("size") })
+    Ok(Term { pattern: pattern.clone(), share, load, temporal: owned("temporal"), size: owned("size"), class })
 }
 
 /// The files named in patterns and size laws: the byte position of each name, quoted or not, and the name.

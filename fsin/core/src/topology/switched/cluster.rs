@@ -17,7 +17,7 @@ use std::sync::Arc;
 use trgen::NodeId;
 use trgen::catalog::{Component, ErrorKind, Parameter, SpecError, suggestion};
 
-use super::graph::{MAX_MADE, network, parse_rate};
+use super::graph::{MAX_MADE, network_of_list, parse_rate};
 use super::plane::{Plane, delay_text, is_delay, words};
 use super::{LinkAttributes, Switched};
 use crate::topology::{Kind, Row, number, rate_text, table::both_ways};
@@ -297,7 +297,7 @@ fn parse(words: &str) -> Result<Switched, SpecError> {
     let delays = [up_delay, out_delay].map(|delay| delay.map(str::to_owned));
     let cluster = Cluster { spec, nodes, gpus, up, rails, rates, delays, out };
     let text = cluster.text()?;
-    let built = network(&text, cluster.spec.clone(), None);
+    let built = network_of_list(&text, cluster.spec.clone(), None);
     let built = built.map_err(|error| error.within(format!("`{}` as a graph: ", cluster.spec)))?;
     let rails = keeps_rails.then(|| Arc::new(Rails::of(&built, gpus / cluster.rails)));
     let geometry = built.geometry.clone().with_group(gpus as u32).unwrap_or_else(|| built.geometry.clone());

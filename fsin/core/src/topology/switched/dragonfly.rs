@@ -28,6 +28,18 @@ pub(in crate::topology) const DRAGONFLY: Row = Row {
                 range: "absolute, relative, circulant",
                 default: "absolute",
             },
+            Parameter {
+                name: "local",
+                about: "length of links within groups [cycles]",
+                range: "1 to 65535",
+                default: "1",
+            },
+            Parameter {
+                name: "global",
+                about: "length of links between groups [cycles]",
+                range: "1 to 65535",
+                default: "1",
+            },
         ],
         source: "Kim, Dally, Scott, Abts, Technology-driven, highly-scalable dragonfly topology, ISCA 2008; arrangements: \
                  Camarero, Vallejo, Beivide, Topological characterization of Hamming and dragonfly networks, TACO 11(4), \
@@ -167,13 +179,29 @@ fn arrangement(word: &str) -> Result<Arrangement, SpecError> {
         .ok_or_else(|| SpecError::unknown("arrangement of a dragonfly", value, &ARRANGEMENTS.map(|(name, _)| name)))
 }
 
-/// Parses `p=4,a=8,h=4,g=33,arrangement=absolute`.
+/// The number in `name=number`, from 1 on, among words; the other words stay. 1 without such a word.
+fn length(spec: &str, words: &mut Vec<&str>, name: &'static str) -> Result<u32, SpecError> {
+    let value = |word: &&str| word.strip_prefix(name).is_some_and(|rest| rest.starts_with('='));
+    let Some(at) = words.iter().position(value) else { return Ok(1) };
+    let word = words.remove(at);
+    let number = word[name.len() + 1..].parse().ok().filter(|number| (1..=MOST_CYCLES).contains(number));
+    number.ok_or_else(|| {
+        let what = format!("{} in `{spec}` is out of range", word.escape_debug());
+        SpecError::new(ErrorKind::OutOfRange, what, format!("use 1 to {MOST_CYCLES} cycles"))
+    })
+}
+
+/// \[cycles\] The longest link.
+const MOST_CYCLES: u32 = u16::MAX as u32;
+
+/// Parses `p=4,a=8,h=4,g=33,arrangement=absolute,local=10,global=100`.
 fn parse(words: &str) -> Result<Switched, SpecError> {
     let spec = format!("dragonfly:{words}");
     let named = Named { spec: &spec, names: ["p", "a", "h", "g"], example: EXAMPLE };
     check_once(&spec, words)?;
-    let (of_arrangement, numbers): (Vec<&str>, Vec<&str>) =
+    let (of_arrangement, mut numbers): (Vec<&str>, Vec<&str>) =
         words.split(',').partition(|word| word.starts_with("arrangement="));
+    let (local, global) = (length(&spec, &mut numbers, "local")?, length(&spec, &mut numbers, "global")?);
     let arrangement = of_arrangement.first().map_or(Ok(Arrangement::Absolute), |word| arrangement(word))?;
     let [Some(endpoints), Some(switches), Some(globals), groups] = named.parse(&numbers.join(","))? else {
         return Err(named.lacks("p, a, h"));
@@ -212,5 +240,14 @@ fn parse(words: &str) -> Result<Switched, SpecError> {
             }
         }
     }
-    Switched::new(spec, first as usize, nodes, &links, None, plan)
+    let network = Switched::new(spec, first as usize, nodes, &links, None, plan)?;
+    if (local, global) == (1, 1) {
+        return Ok(network);
+    }
+    let group = |node: NodeId| (node.0 - first) / switches;
+    Ok(network.with_lengths(|from, to| match from.0 < first || to.0 < first {
+        true => 1,
+        false if group(from) == group(to) => local,
+        false => global,
+    }))
 }

@@ -23,7 +23,7 @@ pub(super) mod cube;
 pub(super) mod dragonfly;
 pub(super) mod dragonfly_plus;
 mod faults;
-pub(super) mod graph;
+pub mod graph;
 pub(super) mod hyperx;
 mod lattice;
 mod links;
@@ -43,7 +43,7 @@ pub use cluster::Rails;
 pub use cube::Cube;
 pub use dragonfly::Dragonfly;
 pub use dragonfly_plus::DragonflyPlus;
-pub use graph::{Demands, Syntax, Understood, file, network as network_of_text, parse_rate, rewritten, with_file};
+pub use graph::{Demands, Understood, file, network as network_of_text, parse_rate, with_file};
 pub use hyperx::Hyperx;
 pub use lattice::{Coordinates, Lattice};
 pub use links::{Attribute, Delay, Destinations, LinkAttributes, Links, Place, Uses};
@@ -53,7 +53,7 @@ pub use platform::{Constraint, Routes as StatedRoutes};
 pub use tree::{Stand, Tree};
 
 /// Maximum number of nodes of a network of switches, endpoints included.
-const MAX_NODES: usize = 1 << 22;
+pub const MAX_NODES: usize = 1 << 22;
 
 /// \[links\] Switches with more have no port numbers that are the same at both ends of a link, and tables of the ports
 /// of all nodes have a row of its own length for each.

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 
 use trgen::catalog::{Component, ErrorKind, Parameter, SpecError, suggestion};
 
-use super::graph::{MAX_MADE, network, parse_rate};
+use super::graph::{MAX_MADE, network_of_list, parse_rate};
 use super::plane::{Plane, delay_text, is_delay, link, words};
 use super::{LinkAttributes, Switched, cluster};
 use crate::topology::{Kind, Row, number, table::both_ways};
@@ -124,7 +124,7 @@ fn parse(given: &str) -> Result<Switched, SpecError> {
         }
         plane.links(&prefix, attributes, &mut text);
     }
-    let built = network(&text, spec.clone(), None);
+    let built = network_of_list(&text, spec.clone(), None);
     built.map_err(|error| error.within(format!("`{spec}` as a graph: ")))
 }
 

@@ -4,7 +4,7 @@
 //! within their windows, and whose time has come. After a frame the time of its connection is the start of sending, the
 //! frame at the rate of the connection, and the gap at the rate of the link.
 //!
-//! Decision: docs/decisions/0390-families-of-hosts.md.
+//! Decisions: docs/decisions/0390-families-of-hosts.md, docs/decisions/0581-windows-and-acknowledgements.md.
 
 use fsin_core::slab::Slab;
 use trgen::Message;
@@ -223,15 +223,21 @@ impl Flows {
         })
     }
 
+    /// True if the window of a connection permits another frame. It holds as many frames as one acknowledgement is for in
+    /// any case: with fewer, sender and receiver would wait for each other.
+    fn is_open(&mut self, handle: u32, now: u64) -> bool {
+        let flow = &self.flows[handle];
+        let frames = flow.sender.next - flow.sender.acknowledged;
+        let flight = flow.flight(self.mtu);
+        frames < u64::from(self.manner.every) || flight < self.window(handle, now)
+    }
+
     /// Computes anew when a connection may send.
     fn renew(&mut self, handle: u32, now: u64) {
-        let mtu = self.mtu;
         let flow = &self.flows[handle];
-        let (is_out, flight) = (flow.sender.next >= flow.frames, flow.flight(mtu));
-        let is_first = flow.sender.next == flow.sender.acknowledged;
-        let at = if flow.is_over || is_out {
+        let at = if flow.is_over || flow.sender.next >= flow.frames {
             u64::MAX
-        } else if is_first || flight < self.window(handle, now) {
+        } else if self.is_open(handle, now) {
             self.flows[handle].next_at
         } else if self.in_flight == InFlight::BdpScaled {
             // The window grows with the rate.
@@ -275,9 +281,7 @@ impl Flows {
         };
         if self.in_flight == InFlight::BdpScaled {
             // The time may be that of a new rate.
-            let flow = &self.flows[handle];
-            let (is_first, flight) = (flow.sender.next == flow.sender.acknowledged, flow.flight(self.mtu));
-            if !is_first && flight >= self.window(handle, now) || self.flows[handle].next_at > now {
+            if !self.is_open(handle, now) || self.flows[handle].next_at > now {
                 self.renew(handle, now);
                 return self.next(host, now, paused);
             }

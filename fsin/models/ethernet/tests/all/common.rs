@@ -17,6 +17,7 @@ pub(crate) fn message(id: u64, source: u32, destination: u32, bytes: u64) -> Mes
 pub(crate) fn graph(text: &str) -> Box<dyn Topology> {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(text.as_bytes()).unwrap();
+    fsin_networks::install();
     topology::parse(&format!("graph:{}", file.path().display()), 2).unwrap()
 }
 

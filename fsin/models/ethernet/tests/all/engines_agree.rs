@@ -178,7 +178,7 @@ fn agree(case: &Case) -> Result<Option<NetworkFailure>, TestCaseError> {
             };
             difference::first(&mut build, &offers, end)
         });
-        TestCaseError::fail(difference::report(&failure, found))
+        TestCaseError::fail(format!("{}\n{case:?}", difference::report(&failure, found)))
     })
 }
 
@@ -384,7 +384,13 @@ fn with_classes(case: Case, draws: &[u64; 6]) -> Case {
         control,
         frames: Frames { stamps: if has_stamps { STAMP_BYTES } else { 0 }, ..case.params.frames },
         in_flight: if transport == Transport::Roce { in_flight } else { InFlight::None },
-        ack_every: 1 + (more >> 56) as u32 % if transport.acknowledges() { 2 } else { 1 },
+        ack_every: 1
+            + (more >> 56) as u32
+                % match transport {
+                    Transport::Roce => 9,
+                    _ if transport.acknowledges() => 2,
+                    _ => 1,
+                },
         pause: false,
         switching: Switching::StoreAndForward,
         transport,

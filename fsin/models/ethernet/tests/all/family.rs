@@ -3,7 +3,8 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fsin_core::family::{Key, NetworkSpec, Values};
@@ -45,6 +46,10 @@ impl Values for Set {
 
     fn folder_of(&self, _: &str) -> PathBuf {
         PathBuf::new()
+    }
+
+    fn text(&self, path: &Path, _: u64) -> io::Result<String> {
+        std::fs::read_to_string(path)
     }
 }
 

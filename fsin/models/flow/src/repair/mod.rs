@@ -21,7 +21,11 @@
 //! to the bit. If a repair visits an eighth of the flows of all links, links themselves counted, everything is filled
 //! anew instead, and the next changes are filled without an attempt to repair.
 //!
-//! Decision: docs/decisions/0471-lazy-links.md.
+//! Flows that end at the same instant, as those of a coarse tick do, are repaired [one after the other](Repairs::is_cheap)
+//! if they are few: one repair for all of them visits more, since its bounds are lower, and a link that was left out
+//! wrongly makes all of it again.
+//!
+//! Decisions: docs/decisions/0471-lazy-links.md, docs/decisions/0580-ends-one-after-another.md.
 
 mod fill;
 
@@ -38,6 +42,13 @@ const LOOKS: usize = 8;
 /// A repair may visit one part in so many of all links and their flows: a flow at the border costs several times as
 /// much as one in a fill of everything.
 const PART: usize = 8;
+
+/// Repairs after single ends may visit so many times as much together: most of what they visit are two numbers of a
+/// link.
+const SINGLE: usize = 4;
+
+/// The visits of past repairs count for one part in so many less with each later one.
+const MEMORY: usize = 16;
 
 /// Most changes in a row that are filled anew without an attempt to repair.
 const MOST_SKIPPED: u32 = 31;
@@ -97,6 +108,14 @@ impl Place {
     }
 }
 
+/// The rate of a flow before the repairs of an instant.
+#[derive(Debug)]
+struct Former {
+    /// The slot of the flow, and source and number of its message: another flow may have the slot afterwards.
+    flow: (u32, u32, u64),
+    rate: u64,
+}
+
 /// Repairs of shares, with memory that they use again.
 #[derive(Debug)]
 pub(crate) struct Repairs {
@@ -125,6 +144,12 @@ pub(crate) struct Repairs {
     /// left.
     skipped: u32,
     to_skip: u32,
+    /// Flows whose rates have changed in repairs of this instant before the last one.
+    former: Vec<Former>,
+    /// True if there were such repairs.
+    is_begun: bool,
+    /// Visits of repairs after single ends, on average.
+    usual: usize,
     /// Everything is filled anew if a repair would visit more than one in so many of all links and their flows.
     pub(crate) part: usize,
 }
@@ -156,6 +181,9 @@ impl Repairs {
             passed: 0,
             skipped: 0,
             to_skip: 0,
+            former: Vec::new(),
+            is_begun: false,
+            usual: 0,
             part: PART,
         }
     }
@@ -170,40 +198,94 @@ impl Repairs {
         shares.of_flows[slot as usize].each_link(flow, |at| self.places[at].rest += i128::from(level));
     }
 
+    /// Number of visits from which on everything is filled instead. A fill passes all links, however few flows there are.
+    fn most(&self, shares: &Shares) -> usize {
+        (shares.uses + self.places.len() / LOOKS) / self.part
+    }
+
+    /// True if repairs after each of `ends` flows that end now are expected to take less than a fill of everything.
+    pub(crate) fn is_cheap(&self, ends: usize, shares: &Shares) -> bool {
+        self.usual.saturating_mul(ends) <= SINGLE * self.most(shares)
+    }
+
+    /// [`repair`](Self::repair) after one of several flows that end at an instant; changes of rates are counted by the
+    /// last repair of that instant.
+    pub(crate) fn repair_one(&mut self, shares: &mut Shares, all: &mut [Flow], services: &mut Services, now: u64) {
+        self.is_begun = true;
+        let visits = self.renew(shares, all, services, now).unwrap_or_else(|| self.most(shares));
+        self.usual = self.usual - self.usual / MEMORY + visits / MEMORY;
+    }
+
+    /// Gives flows their rates, and remembers those that change. Returns the number of visits; `None` if everything was
+    /// filled.
+    fn renew(&mut self, shares: &mut Shares, all: &mut [Flow], services: &mut Services, now: u64) -> Option<usize> {
+        let visits = self.attempt(shares, all);
+        if visits.is_some() {
+            for index in 0..self.found.len() {
+                let (slot, (level, _)) = self.found[index];
+                if shares.rate(slot) != level {
+                    self.remember(slot, shares, all);
+                }
+            }
+            self.apply(shares, all, services, now);
+        } else {
+            for (slot, _) in (0..).zip(all.iter()).filter(|(_, flow)| flow.has_links()) {
+                self.remember(slot, shares, all);
+            }
+            self.fill_all(shares, all, services, now);
+        }
+        visits
+    }
+
     /// Gives flows their rates after changes, max-min fair, each flow with its whole rate on each of its links, and
     /// tells `services` from which link a flow has its rate from `now` on. Returns the number of flows whose rate has
-    /// changed.
+    /// changed at this instant.
     pub(crate) fn repair(&mut self, shares: &mut Shares, all: &mut [Flow], services: &mut Services, now: u64) -> u64 {
+        if std::mem::take(&mut self.is_begun) {
+            self.renew(shares, all, services, now);
+            return self.count(shares, all);
+        }
+        // Tried again some time, also where one was dear.
+        self.usual -= self.usual / MEMORY;
         if self.to_skip > 0 {
             self.to_skip -= 1;
             return self.fill_all(shares, all, services, now);
         }
-        // A fill of everything passes all links, however few flows there are.
-        let most = (shares.uses + self.places.len() / LOOKS) / self.part;
-        shares.changes.links.sort_unstable();
-        shares.changes.links.dedup();
+        if self.attempt(shares, all).is_none() {
+            self.skipped = (2 * self.skipped + 1).min(MOST_SKIPPED);
+            self.to_skip = self.skipped;
+            return self.fill_all(shares, all, services, now);
+        }
+        self.skipped = 0;
+        let is_new = |&&(slot, (level, _)): &&(u32, Key)| shares.rate(slot) != level;
+        let changes = self.found.iter().filter(is_new).count() as u64;
+        self.apply(shares, all, services, now);
+        changes
+    }
+
+    /// Finds new rates where changes reach. Returns the number of visits; `None` if they are too many: everything has to
+    /// be filled then.
+    fn attempt(&mut self, shares: &mut Shares, all: &mut [Flow]) -> Option<usize> {
+        let most = self.most(shares);
+        let mut visits = 0;
         let is_done = loop {
             self.begin(shares, all);
-            if !self.fill_region(shares, all, most) {
-                break false;
-            }
-            if !self.misses_room(shares) {
-                break true;
+            let is_done = self.fill_region(shares, all, most);
+            visits += self.visits;
+            if !is_done || !self.misses_room(shares) {
+                break is_done;
             }
             self.undo(shares, all);
         };
         while let Some(link) = self.forced.pop() {
             self.places[link as usize].is_forced = false;
         }
-        if !is_done {
-            self.skipped = (2 * self.skipped + 1).min(MOST_SKIPPED);
-            self.to_skip = self.skipped;
-            return self.fill_all(shares, all, services, now);
-        }
-        self.skipped = 0;
-        let mut changes = 0;
-        for &(slot, (level, link)) in &self.found {
-            changes += u64::from(shares.rate(slot) != level);
+        is_done.then_some(visits)
+    }
+
+    /// Gives flows and links the rates that were found.
+    fn apply(&mut self, shares: &mut Shares, all: &[Flow], services: &mut Services, now: u64) {
+        for &(slot, (_, link)) in &self.found {
             self.places[link as usize].held += 1;
             turn(slot, link, shares, all, services, now);
         }
@@ -221,7 +303,26 @@ impl Repairs {
             shares.picked[link as usize] = level;
             services.pick((level, link), now);
         }
-        changes
+    }
+
+    /// Remembers the rate of a flow before it changes.
+    fn remember(&mut self, slot: u32, shares: &Shares, all: &[Flow]) {
+        let flow = &all[slot as usize];
+        self.former.push(Former { flow: (slot, flow.source, flow.number), rate: shares.rate(slot) });
+    }
+
+    /// Number of flows whose rates are others than before this instant.
+    fn count(&mut self, shares: &Shares, all: &[Flow]) -> u64 {
+        // Stable: the first rate of each flow stays.
+        self.former.sort_by_key(|former| former.flow);
+        self.former.dedup_by_key(|former| former.flow);
+        let is_other = |former: &Former| {
+            let (slot, source, number) = former.flow;
+            let flow = &all[slot as usize];
+            let is_same = (flow.source, flow.number) == (source, number) && flow.has_links();
+            is_same && shares.rate(slot) != former.rate
+        };
+        self.former.drain(..).filter(is_other).count() as u64
     }
 
     /// Begins a repair: opens the first flows.
@@ -275,7 +376,7 @@ impl Repairs {
         for &slot in &entered {
             // Excludes flows that ended at the instant of their entry.
             let flow = &all[slot as usize];
-            if flow.places.len() == flow.uses.len() && !flow.uses.is_empty() && flow.released != shares.fills {
+            if flow.has_links() && flow.released != shares.fills {
                 self.open(slot, shares, all);
             }
         }

@@ -51,12 +51,11 @@ fn is_named(row: &route::Row) -> bool {
 }
 
 /// The row of a routing in networks of switches.
-fn in_switches(row: &'static route::Row) -> Option<Row> {
-    let row = Row {
-        dead_links: !row.serves.requires_intact_topology(),
-        ..open(row.component.name, row.aliases, row.serves, row)
-    };
-    served_by(row)
+fn in_switches(of: &'static route::Row) -> Option<Row> {
+    let row =
+        Row { dead_links: !of.serves.requires_intact_topology(), ..open(of.component.name, of.aliases, of.serves, of) };
+    // Queues hold packets here, not flits.
+    served_by(row).filter(|_| !of.choice.is_by_flits())
 }
 
 /// The row of a routing in direct networks.
@@ -96,7 +95,8 @@ mod tests {
                     .filter(|routing| routing.serves(topology) && routing.is_called(name))
                     .filter(|routing| !is_second(routing));
                 let is_direct = Serves::Direct.includes(topology);
-                let most = usize::from(!is_direct || is_named(row) || row.choice == Choice::One);
+                let is_known = !is_direct || is_named(row) || row.choice == Choice::One;
+                let most = usize::from(is_known && !row.choice.is_by_flits());
                 assert_eq!(carrying.count(), most, "{name} in {topology}");
             }
         }

@@ -2,9 +2,10 @@
 
 use super::part::Part;
 use super::sets::{bits, first_from};
-use super::state::{InPort, NO_VC, NOT_HELD, Router, Routers, State};
+use super::state::{InPort, Input, NO_VC, NOT_HELD, Routers, State};
 use crate::params::{Allocator as Kind, Hold, Params};
 use crate::rules::allocator::Request;
+use crate::rules::buffers::Pool;
 use crate::rules::interface::Endpoints;
 use crate::rules::priority::{self, Front, Priority};
 use crate::rules::routes::{ByKey, Candidate, Outputs, Tier, select};
@@ -53,8 +54,12 @@ pub(super) struct Scratch {
     pub(super) candidate: Vec<u8>,
     /// By input port: first the output ports that it requests, then the output ports that have picked it, as masks.
     pub(super) outs: Vec<u64>,
+    /// By input port: the output ports that it requests without speculation, as a mask.
+    pub(super) certain: Vec<u64>,
     /// By output port: input ports that request it, as a mask.
     pub(super) ins: Vec<u64>,
+    /// By output port: input ports that have picked it without speculation, as a mask.
+    pub(super) certain_ins: Vec<u64>,
     /// Matched input ports, each with its output port.
     pub(super) pairs: Vec<(u8, u8)>,
 }
@@ -69,7 +74,9 @@ impl Scratch {
             speculative: vec![0; ports],
             candidate: vec![0; ports * ports],
             outs: vec![0; ports],
+            certain: vec![0; ports],
             ins: vec![0; ports],
+            certain_ins: vec![0; ports],
             pairs: Vec::new(),
         }
     }
@@ -82,6 +89,10 @@ struct HeadView<'a, const P: usize, const V: usize> {
     router: usize,
     /// \[flits\] Length of the packet whose head this is.
     flits: u32,
+    /// By output port: the next buffer, where VCs share it; else empty.
+    pools: &'a [Pool],
+    /// \[flits\] The most that a VC can hold.
+    deepest: u32,
 }
 
 impl<const P: usize, const V: usize> HeadView<'_, P, V> {
@@ -90,26 +101,32 @@ impl<const P: usize, const V: usize> HeadView<'_, P, V> {
         let outputs = &self.routers.all[self.router].outputs[port];
         bits(vcs.into()).map(move |vc| (vc, outputs[vc].credits.into()))
     }
+
+    /// \[flits\] Places that a VC of a port with so many credits may take.
+    fn room(&self, port: usize, vc: usize, credits: u32) -> u32 {
+        self.pools.get(port).map_or(credits, |pool| pool.room(vc))
+    }
 }
 
 impl<const P: usize, const V: usize> Outputs for HeadView<'_, P, V> {
     fn available(&self, port: usize, vcs: u32, tier: Tier) -> u32 {
-        let Params { buffer, wait_for_tail_credit, vc_busy_when_full, .. } = *self.params;
+        let Params { wait_for_tail_credit, vc_busy_when_full, .. } = *self.params;
         let free = self.routers.all[self.router].out_ports[port].free & vcs;
-        let suits = |credits: u32| {
-            (!wait_for_tail_credit || credits == buffer)
-                && (!vc_busy_when_full || credits > 0)
-                && (tier != Tier::Adaptive || credits == buffer || credits >= self.flits)
+        let suits = |vc: usize, credits: u32| {
+            let room = self.room(port, vc, credits);
+            (!wait_for_tail_credit || credits == self.deepest)
+                && (!vc_busy_when_full || room > 0)
+                && (tier != Tier::Adaptive || credits == self.deepest || room >= self.flits)
         };
-        self.credits_of(port, free).filter(|&(_, credits)| suits(credits)).fold(0, |mask, (vc, _)| mask | 1 << vc)
+        self.credits_of(port, free).filter(|&(vc, credits)| suits(vc, credits)).fold(0, |mask, (vc, _)| mask | 1 << vc)
     }
 
     fn credits(&self, port: usize, vcs: u32) -> u32 {
-        self.credits_of(port, vcs).map(|(_, credits)| credits).sum()
+        self.credits_of(port, vcs).map(|(vc, credits)| self.room(port, vc, credits)).sum()
     }
 
     fn occupancy(&self, port: usize, vcs: u32) -> u32 {
-        self.credits_of(port, vcs).map(|(_, credits)| self.params.buffer - credits).sum()
+        self.credits_of(port, vcs).map(|(_, credits)| self.deepest - credits).sum()
     }
 }
 
@@ -125,18 +142,8 @@ fn bits_from(mask: u32, start: usize) -> impl Iterator<Item = usize> {
     bits(mask.rotate_right(start as u32).into()).map(move |bit| (bit + start) & 31)
 }
 
-/// True if the first channel of the class of a head, which requests the VCs `mask`, is free with a credit at a port,
-/// and one of the others as well.
-fn has_both<const P: usize, const V: usize>(params: &Params, router: &Router<P, V>, port: usize, mask: u32) -> bool {
-    let of_class = params.vcs_of_class();
-    let first = mask.trailing_zeros() as usize / of_class * of_class;
-    let free = router.out_ports[port % P].free;
-    let is_free = |vc: usize| free >> vc & 1 != 0 && router.outputs[port % P][vc % V].credits > 0;
-    is_free(first) && (first + 1..first + of_class).any(is_free)
-}
-
 /// The priority of the flit at the front of an input VC.
-fn priority_of<const P: usize, const V: usize>(
+pub(super) fn priority_of<const P: usize, const V: usize>(
     params: &Params,
     routers: &Routers<P, V>,
     ends: &Endpoints,
@@ -190,7 +197,14 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let input = *self.routers.input(input_vc);
         let number = self.routers.front(input_vc).packet;
         let packet = &self.ends.packets[number];
-        let view = HeadView { params: &self.params, routers: &self.routers, router, flits: packet.flits };
+        let view = HeadView {
+            params: &self.params,
+            routers: &self.routers,
+            router,
+            flits: packet.flits,
+            pools: self.pools.get(router * P..(router + 1) * P).unwrap_or(&[]),
+            deepest: self.deepest,
+        };
         if !self.is_adaptive {
             return (input.port, view.available(input.port.into(), input.vcs, Tier::Free));
         }
@@ -198,13 +212,25 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let (port, vc) = self.routers.split(local);
         let mut head = packet.head((port, vc));
         let place = self.first + router;
+        // What a head keeps at this router it has chosen in an earlier step.
+        let is_lasting = self.routes.is_lasting();
+        if is_lasting && input.vcs != 0 {
+            return (input.port, view.available(input.port.into(), input.vcs, Tier::Free));
+        }
         if self.routes.decides() && self.wiring.comes_from(place, port, head.source) {
             head.phase = self.routes.decide(place, &head, &mut ByKey(key), &view);
         }
         self.routes.candidates(place, &head, &mut ByKey(key), &mut self.scratch.candidates);
+        let mut kept = 0;
+        if is_lasting && let Some(settled) = self.routes.settle(&self.scratch.candidates, &view) {
+            kept = settled.vcs;
+            self.scratch.candidates.clear();
+            self.scratch.candidates.push(settled);
+        }
         let (port, mask) = select(&self.scratch.candidates, trgen::rng::mix2(key, place as u64), &view);
         self.ends.packets[number].phase = head.phase;
-        self.routers.input_mut(input_vc).port = port;
+        let input = self.routers.input_mut(input_vc);
+        (input.port, input.vcs) = (port, kept);
         (port, mask)
     }
 
@@ -328,6 +354,38 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
+    /// True if an output VC, by its local number, has a place in the next buffer.
+    #[inline(always)]
+    pub(super) fn has_place(&self, router: usize, output: usize) -> bool {
+        self.routers.all[router].output(output).credits > 0
+            && self.pools.get(router * P + output / V % P).is_none_or(|pool| pool.room(output % V) > 0)
+    }
+
+    /// True if any of these VCs of an output port has a place in the next buffer.
+    #[inline(always)]
+    pub(super) fn has_places(&self, router: usize, port: usize, vcs: u32) -> bool {
+        if self.pools.is_empty() {
+            return self.routers.all[router].has_credit(port, vcs);
+        }
+        bits(vcs.into()).any(|vc| self.has_place(router, port * V + vc))
+    }
+
+    /// True if a flit that has an output VC can be granted the switch in this step: the VC has a place in the next
+    /// buffer, and the queue of the output has room.
+    pub(super) fn can_take(&mut self, router: usize, output: usize, step: u64) -> bool {
+        self.has_place(router, output) && self.has_room(router * P + output / V % P, step)
+    }
+
+    /// True if the first channel of the class of a head is free with a credit at a port, and one of the others as well.
+    #[cold]
+    pub(super) fn has_both(&self, router: usize, port: usize, input: usize) -> bool {
+        let packet = self.routers.front(self.routers.base(router) + input).packet;
+        let (first, of_class) = self.params.vcs_of(self.ends.packets[packet].class);
+        let free = self.routers.all[router].out_ports[port % P].free;
+        let is_free = |vc: usize| free >> vc & 1 != 0 && self.has_place(router, port * V + vc);
+        is_free(first) && (first + 1..first + of_class).any(is_free)
+    }
+
     /// True if an output port may be given grants in this step, by the length of its queue.
     #[inline(always)]
     pub(super) fn has_room(&mut self, out_port: usize, step: u64) -> bool {
@@ -352,8 +410,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         if self.params.speculative {
             for at in 0..self.scratch.heads.len() {
                 let HeadRequest { input, port, vcs: mask, .. } = self.scratch.heads[at];
-                let has_credit = self.routers.all[router].has_credit(port.into(), mask);
-                if has_credit && self.has_room(base_port + usize::from(port), step) {
+                if self.has_places(router, port.into(), mask) && self.has_room(base_port + usize::from(port), step) {
                     let (from, vc) = self.routers.split(input.into());
                     self.scratch.speculative[from] |= 1 << vc;
                     asking |= 1 << from;
@@ -363,6 +420,9 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let mut busy_outputs = 0u64;
         if self.params.hold == Hold::Packet {
             (asking, busy_outputs) = self.keep_connections(router, asking, step);
+        }
+        if self.is_widened {
+            return self.allocate_wide_switch(router, asking, step);
         }
         let has_priorities = self.params.priority != Priority::None;
         let mut wanted = 0u64;
@@ -374,8 +434,9 @@ impl<const P: usize, const V: usize> Part<P, V> {
             let mut outs = 0u64;
             // Requests of flits that have a VC precede speculative ones.
             for vc in bits_from(requests, start) {
-                let to = usize::from(self.routers.all[router].inputs[from % P][vc % V].port);
-                if self.params.output_queue.is_some() && !self.has_room(base_port + to, step) {
+                let Input { port, output, .. } = self.routers.all[router].inputs[from % P][vc % V];
+                let to = usize::from(port);
+                if self.may_be_full && !self.can_take(router, output.into(), step) {
                     self.routers.all[router].inputs[from % P][vc % V].since += 1;
                     self.stalls.no_credit += 1;
                 } else if (outs | busy_outputs) >> to & 1 == 0 {
@@ -398,6 +459,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
                 }
             }
             self.scratch.outs[from] = outs;
+            self.scratch.certain[from] = certain;
             wanted |= outs;
             asked |= u64::from(outs != 0) << from;
         }
@@ -413,24 +475,30 @@ impl<const P: usize, const V: usize> Part<P, V> {
             } else {
                 self.routers.all[router].in_ports[from].next_vc = (vc + 1) as u8;
             }
-            let input = (self.routers.first_vc(from) + vc) as u16;
-            let this = self.routers.all[router].input(input.into());
-            if this.state == State::Active {
-                self.scratch.grants.push(Grant { input, output: this.output, is_speculative: false });
-                continue;
+            self.use_grant(router, (self.routers.first_vc(from) + vc) as u16, to);
+        }
+    }
+
+    /// Lists the grant of the switch to an input VC towards an output port, unless it is of no use.
+    #[inline(always)]
+    pub(super) fn use_grant(&mut self, router: usize, input: u16, to: usize) {
+        let this = self.routers.all[router].input(input.into());
+        if this.state == State::Active {
+            self.scratch.grants.push(Grant { input, output: this.output, is_speculative: false });
+            return;
+        }
+        let head = self.scratch.heads.iter().position(|head| head.input == input && head.won != NO_VC);
+        let is_useful = |at: &usize| {
+            self.has_place(router, self.scratch.heads[*at].won.into())
+                && (!self.keeps_channel_0 || self.has_both(router, to, input.into()))
+        };
+        match head.filter(is_useful) {
+            Some(at) => {
+                let head = &mut self.scratch.heads[at];
+                head.is_granted = true;
+                self.scratch.grants.push(Grant { input, output: head.won, is_speculative: true });
             }
-            let head = self.scratch.heads.iter_mut().find(|head| head.input == input);
-            match head.filter(|head| head.won != NO_VC) {
-                Some(head)
-                    if self.routers.all[router].output(head.won.into()).credits > 0
-                        && (!self.keeps_channel_0
-                            || has_both(&self.params, &self.routers.all[router], to, head.vcs)) =>
-                {
-                    head.is_granted = true;
-                    self.scratch.grants.push(Grant { input, output: head.won, is_speculative: true });
-                }
-                _ => self.stalls.misspeculated += 1,
-            }
+            None => self.stalls.misspeculated += 1,
         }
     }
 
@@ -448,7 +516,6 @@ impl<const P: usize, const V: usize> Part<P, V> {
     /// requests, as a mask. Returns the input ports that still have requests, and the output ports that are busy, as
     /// masks.
     fn keep_connections(&mut self, router: usize, mut asking: u64, step: u64) -> (u64, u64) {
-        let base_port = router * P;
         let mut busy_outputs = 0;
         for from in 0..self.routers.ports {
             let InPort { held, requests, .. } = self.routers.all[router].in_ports[from];
@@ -457,7 +524,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             }
             let local = self.routers.first_vc(from) + usize::from(held);
             let input = *self.routers.all[router].input(local);
-            if requests >> held & 1 == 0 || !self.has_room(base_port + usize::from(input.port), step) {
+            if requests >> held & 1 == 0 || !self.can_take(router, input.output.into(), step) {
                 self.routers.all[router].in_ports[from].held = NOT_HELD;
                 continue;
             }
@@ -466,13 +533,13 @@ impl<const P: usize, const V: usize> Part<P, V> {
             busy_outputs |= 1 << input.port;
             asking &= !(1 << from);
             self.scratch.speculative[from] = 0;
-            if self.params.output_queue.is_none() {
+            if !self.may_be_full {
                 continue;
             }
-            // The other requests of this port count as waiting for full output queues, as without the connection.
+            // The other requests of this port count as waiting for full buffers, as without the connection.
             for vc in bits(requests.into()) {
-                let to = usize::from(self.routers.all[router].inputs[from][vc].port);
-                if !self.has_room(base_port + to, step) {
+                let output = self.routers.all[router].inputs[from][vc].output;
+                if !self.can_take(router, output.into(), step) {
                     self.routers.all[router].inputs[from][vc].since += 1;
                     self.stalls.no_credit += 1;
                 }
@@ -487,7 +554,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let ports = self.routers.ports;
         let has_priorities = self.params.priority != Priority::None;
         let this = &self.routers.all[router];
-        let Scratch { outs, ins, pairs, candidate, requests, .. } = &mut self.scratch;
+        let Scratch { outs, certain, ins, certain_ins, pairs, candidate, requests, .. } = &mut self.scratch;
         pairs.clear();
         let mut picked = 0u64;
         match self.params.switch_allocator {
@@ -509,13 +576,17 @@ impl<const P: usize, const V: usize> Part<P, V> {
                 for to in bits(wanted) {
                     ins[to] = 0;
                 }
+                // Both ports prefer what is no speculation.
                 for from in bits(asked) {
-                    let to = first_from(outs[from], this.in_ports[from % P].accept.into());
+                    let preferred = if certain[from] != 0 { certain[from] } else { outs[from] };
+                    let to = first_from(preferred, this.in_ports[from % P].accept.into());
                     ins[to] |= 1 << from;
+                    certain_ins[to] |= u64::from(certain[from] != 0) << from;
                     picked |= 1 << to;
                 }
                 for to in bits(picked) {
-                    let from = first_from(std::mem::take(&mut ins[to]), this.out_ports[to % P].grant.into());
+                    let (all, sure) = (std::mem::take(&mut ins[to]), std::mem::take(&mut certain_ins[to]));
+                    let from = first_from(if sure != 0 { sure } else { all }, this.out_ports[to % P].grant.into());
                     pairs.push((from as u8, to as u8));
                 }
             }
@@ -529,9 +600,9 @@ impl<const P: usize, const V: usize> Part<P, V> {
                         let mut rank = 0;
                         if has_priorities {
                             rank = priority_of(&self.params, &self.routers, &self.ends, input);
-                            if self.routers.input(input).state != State::Active {
-                                rank = priority::speculative(rank);
-                            }
+                        }
+                        if self.routers.input(input).state != State::Active {
+                            rank = priority::speculative(rank);
                         }
                         requests.push(Request { requester: from, resource: to, created, own: rank, rank });
                     }

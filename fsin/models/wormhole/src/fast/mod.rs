@@ -42,7 +42,7 @@ use std::sync::Arc;
 
 use fsin_core::engine::Engine;
 use fsin_core::messages::Messages;
-use fsin_core::network::{Deadlock, Injected, Measure, NetworkFailure, Notices, RouterEvents};
+use fsin_core::network::{Deadlock, Injected, Measure, NetworkFailure, Notices, QueueFigures, RouterEvents};
 use fsin_core::parallel::{Division, MAX_THREADS, Partitioned};
 use fsin_core::topology::Topology;
 use fsin_core::view::Occupancy;
@@ -51,6 +51,7 @@ use trgen::catalog::SpecError;
 use trgen::{Cycle, Message, NodeId};
 
 use crate::params::Params;
+use crate::reference::Reference;
 use crate::rules::details::Details;
 use crate::rules::interface::Unsent;
 use crate::rules::routes::Routes;
@@ -66,6 +67,7 @@ mod sets;
 mod state;
 mod step;
 mod waiting;
+mod wide;
 
 use part::Part;
 use waiting::Awaited;
@@ -94,8 +96,13 @@ pub fn build_for(
     threads: usize,
     worth: u64,
 ) -> Result<Box<dyn Detailed>, SpecError> {
+    // Buffers that channels share are simulated as they are defined.
+    if params.shares_buffers() {
+        return Ok(Box::new(Reference::new(topology, params)?));
+    }
     let prepared = crate::prepare(topology, &params)?;
-    let threads = threads.min(MAX_THREADS);
+    // An endpoint sends into all subnets, which are not in one part if there are several.
+    let threads = if params.subnets > 1 { 1 } else { threads.min(MAX_THREADS) };
     // Sizes for which the compiler makes code of their own.
     macro_rules! network {
         ($ports:literal, $vcs:literal) => {
@@ -238,7 +245,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     fn deadlock(&self) -> Deadlock {
         let first = self.parts.parts().iter().find_map(|part| part.first_waiting());
         let waits_for = |place: Place| match self.part_of(place.0).waits_for(place)? {
-            Awaited::Room(place) => Some(place),
+            Awaited::Room(place) => Some(self.part_of(place.0).occupied(place)),
             Awaited::Node(node) => self.wiring.taps_of(node).find_map(|tap| {
                 let (part, number) = self.places[tap];
                 let vc = self.parts.parts()[part as usize].ends.sends_into(number as usize)?;
@@ -396,6 +403,10 @@ impl<const P: usize, const V: usize> Engine for Fast<P, V> {
 
     fn figures(&self) -> Vec<(&'static Measure, f64)> {
         self.whole.figures(&self.count())
+    }
+
+    fn queue_figures(&self) -> Option<QueueFigures> {
+        self.whole.class_figures()
     }
 }
 

@@ -16,6 +16,7 @@ use super::sets::{Set, bits};
 use super::state::{ABROAD, ENDPOINT, Input, NO_FLIT, NO_VC, Routers, State, pack, unpack, uses_masks};
 use crate::params::{Hold, Params};
 use crate::rules::batch::Batch;
+use crate::rules::buffers::Pool;
 use crate::rules::details::{Details, Stalls};
 use crate::rules::interface::{Endpoints, Flit, Unsent};
 use crate::rules::outages::Arriving;
@@ -78,6 +79,18 @@ pub(super) struct Part<const P: usize, const V: usize> {
     pub(super) flit_hops: u64,
     /// By VC: sum of the cycles in which flits left buffers, less those in which they came.
     pub(super) occupancy: [u64; V],
+    /// By router and output port: the next buffer, where VCs share it; else empty.
+    pub(super) pools: Vec<Pool>,
+    /// \[flits\] The most that a VC can hold.
+    pub(super) deepest: u32,
+    /// True if a flit with a credit may find no room at its output or in the next buffer.
+    pub(super) may_be_full: bool,
+    /// True if the switch has more inputs or outputs than the router has ports.
+    pub(super) is_widened: bool,
+    /// By router and input of the switch, where it has more than the router has ports: the VC with which the search for
+    /// a candidate begins; and by router and input port: the step of the last credit. Else empty.
+    pub(super) next_vcs: Vec<u8>,
+    pub(super) last_credits: Vec<u64>,
     /// True if a router makes one step a cycle, and every link passes a flit in each cycle: none waits for its link.
     pub(super) is_in_step: bool,
     /// By router and output port: its link, where some links pass less than a flit in each cycle; else empty.
@@ -166,7 +179,7 @@ impl<const P: usize, const V: usize> Partition for Part<P, V> {
             } else if target & ABROAD == ENDPOINT {
                 let (endpoint, vc) = self.routers.split((target & !ENDPOINT) as usize);
                 self.ends.credit(endpoint, vc);
-                self.sources.insert(endpoint);
+                self.sources.insert(self.ends.sender(endpoint));
             } else {
                 let (part, output) = self.place_of_vc(target & !ABROAD);
                 self.outbox[part].credits.push(output);
@@ -220,10 +233,10 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let locals = first..first + count;
         // Each flit in the queue of an output holds one of its credits, and each credit that waits to be sent is a free
         // slot of the buffers of its port.
-        let slots = u64::from(params.buffer) * params.vcs as u64;
+        let slots = u64::from(params.port_buffer());
         let queue = match &wiring.paced {
             Some(paced) => slots * u64::from(paced.longest),
-            None if params.speedup.is_one() && params.traverse_batch().is_none() => 0,
+            None if params.speedup.is_one() && params.traverse_batch().is_none() && !params.is_widened() => 0,
             None => slots,
         };
         let link = u64::from(wiring.longest().max(1)) + 1;
@@ -234,8 +247,12 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let routers = Routers::new(params, wiring, &locals, &endpoints);
         let queues = if params.output_queue.is_some() { count * P } else { 0 };
         let by_masks = uses_masks(params, params.vc_allocator) && uses_masks(params, params.switch_allocator);
-        let is_plain =
-            by_masks && !params.keeps_channel_0() && params.hold == Hold::Flit && params.output_queue.is_none();
+        let is_bare = !params.is_widened() && !params.shares_buffers();
+        let is_plain = is_bare
+            && by_masks
+            && !params.keeps_channel_0()
+            && params.hold == Hold::Flit
+            && params.output_queue.is_none();
         let has_batches = params.route_batch().or(params.traverse_batch()).is_some();
         let is_in_step = params.speedup.is_one() && wiring.paced.is_none();
         let is_lean = is_in_step && params.switch_alloc_delay == 1 && params.traverse_batch().is_none();
@@ -270,6 +287,15 @@ impl<const P: usize, const V: usize> Part<P, V> {
             stalls: Stalls::default(),
             flit_hops: 0,
             occupancy: [0; V],
+            pools: if params.shares_buffers() { vec![Pool::new(params); count * P] } else { Vec::new() },
+            deepest: params.deepest(),
+            may_be_full: params.output_queue.is_some() || params.shares_buffers(),
+            is_widened: params.is_widened(),
+            next_vcs: match params.is_widened() {
+                true => (0..count * P * params.input_speedup).map(|at| (at % params.input_speedup) as u8).collect(),
+                false => Vec::new(),
+            },
+            last_credits: vec![u64::MAX; if params.is_widened() { count * P } else { 0 }],
             is_in_step,
             links: out.get(locals.start * wiring.ports..locals.end * wiring.ports).map_or_else(Vec::new, <[_]>::to_vec),
             last_moved: 0,
@@ -375,8 +401,8 @@ impl<const P: usize, const V: usize> Part<P, V> {
             for bit in bits(self.sources.word(word)) {
                 let endpoint = word * 64 + bit;
                 let sent = self.ends.send(endpoint, now);
-                if let Some((flit, vc)) = sent {
-                    let (first, delay) = self.homes[endpoint];
+                if let Some((flit, vc, subnet)) = sent {
+                    let (first, delay) = self.homes[endpoint + usize::from(subnet)];
                     let due = now + u64::from(delay);
                     self.arrivals.add(due, (first + u32::from(vc), pack(flit)));
                     self.last_moved = self.last_moved.max(due);
@@ -506,6 +532,8 @@ impl<const P: usize, const V: usize> Part<P, V> {
             let Candidate { port, vcs, .. } =
                 self.routes.only(self.first + router, &head, draw, &mut self.scratch.candidates);
             (this.port, this.vcs) = (port, vcs);
+        } else {
+            this.vcs = 0;
         }
         if from <= next {
             self.routers.need(input);
@@ -566,6 +594,9 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let router = routers.router_of(output);
         let this = &mut routers.all[router];
         let has_needs = this.needs != 0;
+        if let Some(pool) = self.pools.get_mut(output / V) {
+            pool.credit(output % V);
+        }
         let out = this.output_mut(output);
         out.credits += 1;
         let (credits, owner) = (out.credits, out.owner);

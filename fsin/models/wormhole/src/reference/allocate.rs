@@ -4,7 +4,7 @@ use super::{Grant, Reference, State};
 use std::cmp::Reverse;
 
 use crate::rules::allocator::Request;
-use crate::rules::priority::{self, Front, Priority};
+use crate::rules::priority::{self, Front};
 
 impl Reference {
     /// By input VC: the request of its head, as output port and mask of available VCs.
@@ -66,14 +66,13 @@ impl Reference {
     }
 
     /// True if the first channel of the class of a head is free with a credit at a port, and one of the others as well.
-    fn has_both(&self, router: usize, port: usize, head: Option<(usize, u32)>) -> bool {
+    fn has_both(&self, router: usize, port: usize, input: usize) -> bool {
         let vcs = self.params.vcs;
-        let of_class = self.params.vcs_of_class();
-        let Some((_, mask)) = head else { return false };
-        let first = mask.trailing_zeros() as usize / of_class * of_class;
+        let Some(front) = self.routers[router].inputs[input].buffer.front() else { return false };
+        let (first, of_class) = self.params.vcs_of(self.ends.packets[front.flit.packet].class);
         let is_free = |vc: usize| {
-            let output = &self.routers[router].outputs[port * vcs + vc];
-            output.owner.is_none() && output.credits > 0
+            let router = &self.routers[router];
+            router.outputs[port * vcs + vc].owner.is_none() && router.pools[port].room(vc) > 0
         };
         is_free(first) && (first + 1..first + of_class).any(is_free)
     }
@@ -88,8 +87,10 @@ impl Reference {
         won: &[Option<usize>],
     ) -> Vec<Grant> {
         let (vcs, ports) = (self.params.vcs, self.wiring.ports);
+        // Inputs and outputs of the switch for each port.
+        let (ins, outs) = (self.params.input_speedup, self.params.output_speedup);
         let has_credit = |this: &Self, output: usize| {
-            this.routers[router].outputs[output].credits > 0 && this.has_room(router, output / vcs)
+            this.routers[router].pools[output / vcs].room(output % vcs) > 0 && this.has_room(router, output / vcs)
         };
         let mut grants = Vec::new();
         let mut requesting = vec![false; ports * vcs];
@@ -126,42 +127,43 @@ impl Reference {
             }
         }
 
-        // By input port and output port: the VC that requests the output port.
-        let mut candidates = vec![None; ports * ports];
+        // By input and output of the switch: the VC that requests the output.
+        let mut candidates = vec![None; ports * ins * ports * outs];
         let mut requests = Vec::new();
-        for (from, to) in (0..ports).flat_map(|from| (0..ports).map(move |to| (from, to))) {
-            if busy_inputs[from] || busy_outputs[to] {
+        for (from, to) in (0..ports * ins).flat_map(|from| (0..ports * outs).map(move |to| (from, to))) {
+            let (in_port, out_port) = (from / ins, to / outs);
+            if busy_inputs[in_port] || busy_outputs[out_port] || in_port % outs != to % outs {
                 continue;
             }
             let first = self.routers[router].next_vc[from];
-            let asking = (0..vcs).filter(|&vc| wanted[from * vcs + vc].is_some_and(|(port, _)| port == to));
+            let of_input = (0..vcs).filter(|vc| vc % ins == from % ins);
+            let asking = of_input.filter(|vc| wanted[in_port * vcs + vc].is_some_and(|(port, _)| port == out_port));
             let rank = |vc: usize| {
-                let priority = self.priority(router, from * vcs + vc);
-                let is_speculative = wanted[from * vcs + vc].is_some_and(|(_, speculative)| speculative);
+                let priority = self.priority(router, in_port * vcs + vc);
+                let is_speculative = wanted[in_port * vcs + vc].is_some_and(|(_, speculative)| speculative);
                 if is_speculative { priority::speculative(priority) } else { priority }
             };
             let best = asking.min_by_key(|&vc| (Reverse(rank(vc)), (vc + vcs - first) % vcs));
             if let Some(vc) = best {
-                let created = self.created(router, from * vcs + vc);
-                candidates[from * ports + to] = Some(vc);
-                // Without priorities, ports compete alike whether they speculate or not.
-                let rank = if self.params.priority == Priority::None { 0 } else { rank(vc) };
+                let created = self.created(router, in_port * vcs + vc);
+                candidates[from * (ports * outs) + to] = Some(vc);
+                let rank = rank(vc);
                 requests.push(Request { requester: from, resource: to, created, own: rank, rank });
             }
         }
         let given = self.routers[router].switch_allocator.allocate(&requests);
         for (from, to) in given.iter().enumerate() {
             let Some(to) = *to else { continue };
-            let Some(vc) = candidates[from * ports + to] else { continue };
-            let input = from * vcs + vc;
-            self.routers[router].next_vc[from] = (vc + 1) % vcs;
+            let Some(vc) = candidates[from * (ports * outs) + to] else { continue };
+            let input = from / ins * vcs + vc;
+            self.routers[router].next_vc[from] = (vc + ins) % vcs;
             let ready = self.ready(router, input, step);
-            if ready.is_none() && self.params.keeps_channel_0() && !self.has_both(router, to, heads[input]) {
+            if ready.is_none() && self.params.keeps_channel_0() && !self.has_both(router, to / outs, input) {
                 self.stalls.misspeculated += 1;
                 continue;
             }
             match ready.or(won[input]) {
-                Some(output) if self.routers[router].outputs[output].credits > 0 => {
+                Some(output) if self.routers[router].pools[output / vcs].room(output % vcs) > 0 => {
                     grants.push(Grant { input, output });
                 }
                 _ => self.stalls.misspeculated += 1,

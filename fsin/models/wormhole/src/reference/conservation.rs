@@ -24,10 +24,12 @@ impl Reference {
     /// True if no buffer holds a flit of a message class other than that of its VC.
     #[must_use]
     pub fn classes_are_apart(&self) -> bool {
-        let of_class = self.params.vcs_of_class();
         let is_of_its_class = |(at, input): (usize, &InputVc)| {
-            let class = at % self.params.vcs / of_class;
-            input.buffer.iter().all(|place| usize::from(self.ends.packets[place.flit.packet].class) == class)
+            let vc = at % self.params.vcs;
+            input.buffer.iter().all(|place| {
+                let (first, count) = self.params.vcs_of(self.ends.packets[place.flit.packet].class);
+                (first..first + count).contains(&vc)
+            })
         };
         self.routers.iter().all(|router| router.inputs.iter().enumerate().all(is_of_its_class))
     }
@@ -40,9 +42,9 @@ impl Reference {
             let this = &self.routers[router];
             let back = this.inputs[port * vcs + vc].buffer.len()
                 + this.arriving[port].iter().filter(|arriving| usize::from(arriving.1) == vc).count()
-                + this.credits_to_send[port].iter().filter(|&&sent| usize::from(sent) == vc).count();
+                + this.credits_to_send[port].iter().filter(|&&(_, sent)| usize::from(sent) == vc).count();
             let before = match self.wiring.back(router, port).end {
-                End::Nothing => self.params.buffer as usize,
+                End::Nothing => self.params.deepest() as usize,
                 End::Endpoint(endpoint) => {
                     let pipes = &self.pipes[endpoint as usize];
                     self.ends.credits(endpoint as usize)[vc] as usize
@@ -53,10 +55,10 @@ impl Reference {
                     let crossing = from.crossing.iter().filter(|crossing| crossing.1 == port * vcs + vc).count();
                     let queued = from.queues[port].iter().filter(|queued| usize::from(queued.0) == vc).count();
                     let returning = from.returning[port].iter().filter(|credit| usize::from(credit.1) == vc).count();
-                    from.outputs[port * vcs + vc].credits as usize + crossing + queued + returning
+                    (self.params.deepest() - from.pools[port].used(vc)) as usize + crossing + queued + returning
                 }
             };
-            back + before == self.params.buffer as usize
+            back + before == self.params.deepest() as usize
         };
         (0..self.wiring.routers)
             .all(|router| (0..self.wiring.ports).all(|port| (0..vcs).all(|vc| ends(router, port, vc))))

@@ -28,6 +28,7 @@ use crate::Prepared;
 use crate::params::{Hold, Params};
 use crate::rules::allocator::Allocator;
 use crate::rules::batch::Batch;
+use crate::rules::buffers::Pool;
 use crate::rules::details::Stalls;
 use crate::rules::interface::{Endpoints, Flit};
 use crate::rules::outages::Arriving;
@@ -68,6 +69,8 @@ struct InputVc {
     /// The flits in its buffer, the front first.
     buffer: VecDeque<Buffered>,
     state: State,
+    /// The candidate that the head at the front keeps, or any if it keeps its phase; `None` before it has chosen.
+    settled: Option<Candidate>,
     /// \[links\] Links that the packet at the front had crossed when its head came to the front.
     hops: u32,
 }
@@ -77,8 +80,6 @@ struct InputVc {
 struct OutputVc {
     /// The input VC whose packet has this output VC.
     owner: Option<usize>,
-    /// \[flits\] Free places in the next buffer.
-    credits: u32,
 }
 
 /// The state of a router.
@@ -88,9 +89,11 @@ struct Router {
     inputs: Vec<InputVc>,
     /// By port x VCs + VC: the output VC.
     outputs: Vec<OutputVc>,
+    /// By output port: the next buffer, as this router knows it.
+    pools: Vec<Pool>,
     vc_allocator: Allocator,
     switch_allocator: Allocator,
-    /// By input port: the VC with which the search for a candidate begins.
+    /// By input of the switch: the VC with which the search for a candidate begins.
     next_vc: Vec<usize>,
     /// By input port: the input VC whose connection through the crossbar is kept.
     held: Vec<Option<usize>>,
@@ -101,8 +104,8 @@ struct Router {
     crossing: VecDeque<(u64, usize, Flit)>,
     /// By output port: the output queue, of VCs and flits.
     queues: Vec<VecDeque<(u8, Flit)>>,
-    /// By input port: the VCs of buffer places that became free, one entry for each credit.
-    credits_to_send: Vec<VecDeque<u8>>,
+    /// By input port: the VCs of buffer places that became free, one entry for each credit, with the step of that.
+    credits_to_send: Vec<VecDeque<(u64, u8)>>,
     /// By input port: flits on the link, with the cycle of arrival and the VC.
     arriving: Vec<VecDeque<(u64, u8, Flit)>>,
     /// By output port: credits on the link, with the cycle of arrival and the VC.
@@ -182,22 +185,23 @@ impl Local<'_> {
 
 impl Outputs for Local<'_> {
     fn available(&self, port: usize, vcs: u32, tier: Tier) -> u32 {
-        let Params { buffer, wait_for_tail_credit, vc_busy_when_full, .. } = *self.params;
-        let is_available = |vc: &OutputVc| {
-            vc.owner.is_none()
-                && (!wait_for_tail_credit || vc.credits == buffer)
-                && (!vc_busy_when_full || vc.credits > 0)
-                && (tier != Tier::Adaptive || vc.credits == buffer || vc.credits >= self.flits)
+        let Params { wait_for_tail_credit, vc_busy_when_full, .. } = *self.params;
+        let pool = &self.router.pools[port];
+        let is_available = |vc: usize| {
+            (!wait_for_tail_credit || pool.used(vc) == 0)
+                && (!vc_busy_when_full || pool.room(vc) > 0)
+                && (tier != Tier::Adaptive || pool.used(vc) == 0 || pool.room(vc) >= self.flits)
         };
-        self.output_vcs(port, vcs).filter(|(_, vc)| is_available(vc)).fold(0, |mask, (vc, _)| mask | 1 << vc)
+        let free = self.output_vcs(port, vcs).filter(|&(vc, output)| output.owner.is_none() && is_available(vc));
+        free.fold(0, |mask, (vc, _)| mask | 1 << vc)
     }
 
     fn credits(&self, port: usize, vcs: u32) -> u32 {
-        self.output_vcs(port, vcs).map(|(_, vc)| vc.credits).sum()
+        self.output_vcs(port, vcs).map(|(vc, _)| self.router.pools[port].room(vc)).sum()
     }
 
     fn occupancy(&self, port: usize, vcs: u32) -> u32 {
-        self.output_vcs(port, vcs).map(|(_, vc)| self.params.buffer - vc.credits).sum()
+        self.output_vcs(port, vcs).map(|(vc, _)| self.router.pools[port].used(vc)).sum()
     }
 }
 
@@ -210,13 +214,18 @@ impl Reference {
     pub fn new(topology: &dyn Topology, params: Params) -> Result<Self, SpecError> {
         let Prepared { wiring, routes, reconfiguration } = crate::prepare(topology, &params)?;
         let (vcs, ports) = (params.vcs, wiring.ports);
-        let input = InputVc { buffer: VecDeque::new(), state: State::Idle, hops: 0 };
+        let input = InputVc { buffer: VecDeque::new(), state: State::Idle, settled: None, hops: 0 };
         let router = Router {
             inputs: vec![input; ports * vcs],
-            outputs: vec![OutputVc { owner: None, credits: params.buffer }; ports * vcs],
+            outputs: vec![OutputVc { owner: None }; ports * vcs],
+            pools: vec![Pool::new(&params); ports],
             vc_allocator: Allocator::new(params.vc_allocator, ports * vcs, ports * vcs),
-            switch_allocator: Allocator::new(params.switch_allocator, ports, ports),
-            next_vc: vec![0; ports],
+            switch_allocator: Allocator::new(
+                params.switch_allocator,
+                ports * params.input_speedup,
+                ports * params.output_speedup,
+            ),
+            next_vc: (0..ports * params.input_speedup).map(|input| input % params.input_speedup).collect(),
             held: vec![None; ports],
             computing: Batch::default(),
             traversing: Batch::default(),
@@ -313,9 +322,9 @@ impl Reference {
     /// Lets an endpoint send a flit, if it can.
     fn inject_flit(&mut self, endpoint: usize) {
         let now = self.clock;
-        let (router, port) = self.wiring.entry(endpoint);
-        let delay = u64::from(self.wiring.back(router, port).delay);
-        if let Some((flit, vc)) = self.ends.send(endpoint, now) {
+        if let Some((flit, vc, subnet)) = self.ends.send(endpoint, now) {
+            let (router, port) = self.wiring.entry(endpoint + usize::from(subnet));
+            let delay = u64::from(self.wiring.back(router, port).delay);
             self.routers[router].arriving[port].push_back((now + delay + 1, vc, flit));
             self.last_moved = self.last_moved.max(now + delay + 1);
         }
@@ -327,7 +336,7 @@ impl Reference {
         let this = &mut self.routers[router];
         for port in 0..self.wiring.ports {
             while let Some((_, vc)) = this.returning[port].pop_front_if(|&mut (due, _)| due <= now) {
-                this.outputs[port * vcs + usize::from(vc)].credits += 1;
+                this.pools[port].credit(vc.into());
             }
             let Some((_, vc, flit)) = this.arriving[port].pop_front_if(|&mut (due, _, _)| due <= now) else { continue };
             let input = &mut this.inputs[port * vcs + usize::from(vc)];
@@ -358,13 +367,21 @@ impl Reference {
         let (key, flits) = (packet.key, packet.flits);
         let local = Local { params: &self.params, router: &self.routers[router], flits };
         let is_first = self.wiring.comes_from(router, input / self.params.vcs, head.source);
-        if self.routes.decides() && is_first {
+        let settled = self.routers[router].inputs[input].settled;
+        if self.routes.decides() && is_first && settled.is_none() {
             head.phase = self.routes.decide(router, &head, &mut ByKey(key), &local);
         }
         let mut candidates: Vec<Candidate> = Vec::new();
         self.routes.candidates(router, &head, &mut ByKey(key), &mut candidates);
+        if self.routes.is_lasting() {
+            let kept = settled.or_else(|| self.routes.settle(&candidates, &local))?;
+            candidates = vec![kept];
+        }
         let (port, vcs) = select(&candidates, trgen::rng::mix2(key, router as u64), &local);
         self.ends.packets[front.packet].phase = head.phase;
+        if self.routes.is_lasting() {
+            self.routers[router].inputs[input].settled = Some(candidates[0]);
+        }
         Some((port.into(), vcs))
     }
 
@@ -385,8 +402,10 @@ impl Reference {
             let Some(output) = *output else { continue };
             let head = &mut this.inputs[input];
             head.state = State::Active { output, from: step + switch_delay };
+            head.settled = None;
             let front = head.buffer.front().expect("a head that wins a VC is at the front of its buffer");
             this.outputs[output].owner = Some(input);
+            this.pools[output / vcs].own(output % vcs);
             let packet = &mut self.ends.packets[front.flit.packet];
             packet.vc_cycles += packet.end_stage(now);
         }
@@ -394,7 +413,7 @@ impl Reference {
             let (port, vc) = (input / vcs, input % vcs);
             let from = &mut this.inputs[input];
             let Buffered { flit, .. } = from.buffer.pop_front().expect("what is granted the switch is in its buffer");
-            this.outputs[output].credits -= 1;
+            this.pools[output / vcs].send(output % vcs, flit.is_tail);
             this.held[port] = (self.params.hold == Hold::Packet && !flit.is_tail).then_some(input);
             if flit.is_head {
                 let packet = &mut self.ends.packets[flit.packet];
@@ -419,7 +438,7 @@ impl Reference {
                     None => State::Idle,
                 };
             }
-            this.credits_to_send[port].push_back(vc as u8);
+            this.credits_to_send[port].push_back((step, vc as u8));
             let leaves = match self.params.traverse_batch() {
                 Some(delay) => this.traversing.join(step + 1, delay),
                 None => step + u64::from(self.params.traverse_delay),
@@ -439,7 +458,11 @@ impl Reference {
     fn send(&mut self, router: usize) {
         let now = self.clock;
         for port in 0..self.wiring.ports {
-            if let Some(vc) = self.routers[router].credits_to_send[port].pop_front() {
+            // One message with all credits of a step.
+            let first = self.routers[router].credits_to_send[port].front().map(|&(step, _)| step);
+            while let Some((_, vc)) =
+                self.routers[router].credits_to_send[port].pop_front_if(|&mut (step, _)| Some(step) == first)
+            {
                 let wire = self.wiring.back(router, port);
                 let due = now + u64::from(wire.delay) + 1;
                 match wire.end {

@@ -2,7 +2,7 @@
 
 use fsin_core::engine::Engine;
 use fsin_core::messages::Messages;
-use fsin_core::network::{Deadlock, Injected, Measure, NetworkFailure, Notices, RouterEvents};
+use fsin_core::network::{Deadlock, Injected, Measure, NetworkFailure, Notices, QueueFigures, RouterEvents};
 use fsin_core::view::Occupancy;
 use trgen::{Cycle, Message, NodeId};
 
@@ -105,6 +105,10 @@ impl Engine for Reference {
 
     fn figures(&self) -> Vec<(&'static Measure, f64)> {
         self.whole.figures(&self.count())
+    }
+
+    fn queue_figures(&self) -> Option<QueueFigures> {
+        self.whole.class_figures()
     }
 }
 

@@ -37,7 +37,7 @@ impl Reference {
             }
         };
         match self.wiring.out(router, port).end {
-            End::Router { router, port } => Some((router as usize, usize::from(port) * vcs + vc)),
+            End::Router { router, port } => Some(self.occupied((router as usize, usize::from(port) * vcs + vc))),
             End::Endpoint(_) => {
                 let output = output_vc(&self.wiring, &self.params, router, port) + vc;
                 let node = self.sinks.as_ref()?.refusing(output, &self.ends.packets)?;
@@ -49,6 +49,16 @@ impl Reference {
             }
             End::Nothing => None,
         }
+    }
+
+    /// The buffer that stands in the way where one waits for room in another: that one, or the first of the same input
+    /// that holds flits, if VCs share places.
+    fn occupied(&self, (router, input): Place) -> Place {
+        let (vcs, inputs) = (self.params.vcs, &self.routers[router].inputs);
+        let first = input / vcs * vcs;
+        let holds = |&input: &usize| !inputs[input].buffer.is_empty();
+        let other = if holds(&input) { None } else { (first..first + vcs).find(holds) };
+        (router, if self.params.shares_buffers() { other.unwrap_or(input) } else { input })
     }
 
     /// Nodes that refuse a packet which has come to them.

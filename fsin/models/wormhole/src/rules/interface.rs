@@ -2,9 +2,10 @@
 //!
 //! An endpoint has one tap, or one for each link of its router, and each tap sends at most one flit a cycle, fewer over
 //! a slow link. It has a queue without bound for each message class, and sends one packet of a queue after the other;
-//! classes that have a flit and a credit take turns. A head takes the first VC of its class that has a credit,
-//! cyclically from the one after that of the class's last packet; the other flits of the packet wait for credits of
-//! that VC. A sink takes what comes, one flit a cycle.
+//! classes that have a flit and a credit take turns, those of a higher priority first. A head takes the first VC of its
+//! class that has a credit and that no other packet of the source has, cyclically from the one after that of the
+//! queue's last packet, or the first VC of the class alone if that was of another range; the other flits of the packet wait for credits of that VC. All classes may have one queue
+//! instead, in which replies pass requests. A sink takes what comes, one flit a cycle.
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -14,8 +15,10 @@ use fsin_core::interface::{Interface, Lane, Pending};
 use fsin_core::route::Phase;
 use fsin_core::stats::Receipt;
 use trgen::NodeId;
-use trgen::rng::mix2;
+use trgen::rng::{mix2, pick};
 
+use super::buffers::Pool;
+use super::channels::{SourceOrder, VcRanges};
 use super::details::Stages;
 use super::outages::{Identity, Outages};
 use super::priority::Priority;
@@ -134,24 +137,34 @@ struct Sending {
     packet: u32,
     /// \[flits\] Flits that have not been sent.
     left: u32,
+    /// The subnet in which the packet is sent.
+    subnet: u8,
     /// The VC of the router's input port on which the packet is sent.
     vc: u8,
     /// The message, if this is the last packet of it.
     ends: Option<u32>,
 }
 
-/// An endpoint's queue of a message class.
+/// An endpoint's queue of a message class, or of all.
 #[derive(Clone, Debug)]
 struct Queue {
+    /// Replies, which are sent before the other messages, where one queue has all classes.
+    first: VecDeque<Unsent>,
     /// Messages that are not yet cut into packets completely, sent one after another.
     unsent: VecDeque<Unsent>,
     /// In place of them: messages that take turns. `None` unless the interface is interleaved.
     lane: Option<Box<Lane<Unsent>>>,
     /// The packet that is being sent.
     sending: Option<Sending>,
-    /// The VC of the class with which the search for a VC for the next packet begins.
-    next_vc: u8,
+    /// The VC of the last packet; [`NO_VC`] before the first one.
+    last_vc: u8,
 }
+
+/// Label of the draw of a subnet; routes have those of 32 bits.
+const SUBNET: u64 = 1 << 40;
+
+/// No VC.
+const NO_VC: u8 = u8::MAX;
 
 impl Queue {
     /// The messages that take turns.
@@ -162,16 +175,17 @@ impl Queue {
     /// True if a packet can be taken.
     #[inline]
     fn has_more(&self) -> bool {
-        !self.unsent.is_empty() || self.lane.as_ref().is_some_and(|lane| !lane.is_empty())
+        !self.unsent.is_empty() || !self.first.is_empty() || self.lane.as_ref().is_some_and(|lane| !lane.is_empty())
     }
 
     /// All messages, in any order.
     fn all(&self) -> impl Iterator<Item = &Unsent> {
-        self.unsent.iter().chain(self.lane().flat_map(Lane::all))
+        self.first.iter().chain(&self.unsent).chain(self.lane().flat_map(Lane::all))
     }
 
     /// Removes all messages but those to `keep`.
     fn retain(&mut self, keep: impl Fn(&Unsent) -> bool) {
+        self.first.retain(&keep);
         self.unsent.retain(&keep);
         if let Some(lane) = &mut self.lane {
             lane.retain(keep);
@@ -184,13 +198,19 @@ impl Queue {
         if let Some(lane) = &mut self.lane {
             return Some(lane.next(|_| Some(()), |unsent| unsent.rest(flits))?.1);
         }
-        let front = self.unsent.front_mut()?;
+        let from = if self.first.is_empty() { &mut self.unsent } else { &mut self.first };
+        let front = from.front_mut()?;
         let unsent = *front;
         match unsent.rest(flits) {
             Some(rest) => *front = rest,
-            None => drop(self.unsent.pop_front()),
+            None => drop(from.pop_front()),
         }
         Some(unsent)
+    }
+
+    /// The message of the next packet, where messages do not take turns.
+    fn next(&self) -> Option<&Unsent> {
+        self.first.front().or_else(|| self.unsent.front())
     }
 }
 
@@ -219,13 +239,19 @@ pub(crate) struct Endpoints {
     own: u32,
     /// By endpoint: its state for all message classes.
     sources: Vec<Source>,
-    /// By endpoint and message class: its queue.
+    /// By endpoint and number of the queue: its queue.
     queues: Vec<Queue>,
     /// \[flits\] By endpoint and VC of the router's input port: credits.
     credits: Vec<u32>,
     /// By tap: its link, where some links pass less than a flit in each cycle; else empty.
     links: Vec<PacedLink>,
-    /// True if there is one message class, and every link passes a flit in each cycle.
+    /// By tap: the buffer of its router's input port, where VCs share it; else empty.
+    pools: Vec<Pool>,
+    /// By message class: its first VC, and the number of its VCs.
+    ranges: Vec<(u8, u8)>,
+    /// True if several queues of a source may use the same VC.
+    shares_vcs: bool,
+    /// True if there is one queue, and every link passes a flit in each cycle.
     is_plain: bool,
     /// True if the endpoints begin no packets.
     pub(crate) is_held: bool,
@@ -249,7 +275,11 @@ impl Endpoints {
             Interface::Interleaved(most) => Some(Box::new(Lane::new(most))),
             Interface::Serial | Interface::PerPort => None,
         };
-        let queue = Queue { unsent: VecDeque::new(), lane, sending: None, next_vc: 0 };
+        let queue = Queue { first: VecDeque::new(), unsent: VecDeque::new(), lane, sending: None, last_vc: NO_VC };
+        let range = |class: usize| {
+            let (first, count) = params.vcs_of(class as u8);
+            (first as u8, count as u8)
+        };
         let count = numbers.len();
         Self {
             packet_flits: params.packet_flits.into(),
@@ -260,7 +290,10 @@ impl Endpoints {
                 .iter()
                 .flat_map(|paced| numbers.iter().map(|&tap| paced.from_taps[tap as usize]))
                 .collect(),
-            is_plain: params.message_classes == 1 && wiring.paced.is_none(),
+            pools: if params.shares_buffers() { vec![Pool::new(params); count] } else { Vec::new() },
+            ranges: (0..params.message_classes).map(range).collect(),
+            shares_vcs: params.queues() > 1 && params.vc_ranges != VcRanges::Apart,
+            is_plain: params.queues() == 1 && wiring.paced.is_none(),
             is_held: false,
             outages: Arc::clone(&wiring.outages),
             sources: numbers
@@ -269,8 +302,8 @@ impl Endpoints {
                 .collect(),
             numbers,
             own: own as u32,
-            queues: vec![queue; count * params.message_classes],
-            credits: vec![params.buffer; count * params.vcs],
+            queues: vec![queue; count * params.queues()],
+            credits: vec![params.deepest(); count * params.vcs],
             params: params.clone(),
             packets: Slab::new(),
             report: Report::default(),
@@ -282,6 +315,14 @@ impl Endpoints {
     /// Puts a message into the queue of its source, which has no bound.
     #[inline]
     pub(crate) fn accept(&mut self, unsent: Unsent) {
+        if self.params.source_order == SourceOrder::RepliesFirst {
+            let queue = &mut self.queues[unsent.endpoint as usize];
+            if unsent.class.is_multiple_of(2) {
+                return queue.unsent.push_back(unsent);
+            }
+            // The time of a reply begins when its request has arrived, in the cycle before.
+            return queue.first.push_back(Unsent { offered: unsent.offered.saturating_sub(1), ..unsent });
+        }
         let queue = unsent.endpoint as usize * self.params.message_classes + usize::from(unsent.class);
         match &mut self.queues[queue].lane {
             None => self.queues[queue].unsent.push_back(unsent),
@@ -293,6 +334,15 @@ impl Endpoints {
     #[inline]
     pub(crate) fn credit(&mut self, endpoint: usize, vc: usize) {
         self.credits[endpoint * self.params.vcs + vc] += 1;
+        if let Some(pool) = self.pools.get_mut(endpoint) {
+            pool.credit(vc);
+        }
+    }
+
+    /// The tap whose queues send by a tap: another one only with several subnets.
+    #[inline]
+    pub(crate) fn sender(&self, tap: usize) -> usize {
+        if self.params.subnets > 1 { tap - tap % self.own as usize } else { tap }
     }
 
     /// True if an endpoint has a flit left to send.
@@ -315,16 +365,27 @@ impl Endpoints {
     pub(crate) fn sends_into(&self, endpoint: usize) -> Option<usize> {
         let queues = self.queues(endpoint).iter().enumerate();
         let mut busy = queues.rev().filter(|(_, queue)| queue.sending.is_some() || queue.has_more());
-        let (class, queue) = busy.next()?;
-        let next = class * self.params.vcs_of_class() + usize::from(queue.next_vc);
-        Some(queue.sending.map_or(next, |sending| sending.vc.into()))
+        let (_, queue) = busy.next()?;
+        if let Some(sending) = queue.sending {
+            return Some(sending.vc.into());
+        }
+        let class = queue.all().next()?.class;
+        let (first, count) = self.vcs_of(class);
+        Some(first + search(queue.last_vc, first, count).0)
     }
 
-    /// By message class: the queues of an endpoint.
+    /// The first VC of a message class, and their number.
+    #[inline]
+    fn vcs_of(&self, class: u8) -> (usize, usize) {
+        let (first, count) = self.ranges[usize::from(class)];
+        (first.into(), count.into())
+    }
+
+    /// The queues of an endpoint: by message class, or one.
     #[inline]
     fn queues(&self, endpoint: usize) -> &[Queue] {
-        let classes = self.params.message_classes;
-        &self.queues[endpoint * classes..][..classes]
+        let count = self.params.queues();
+        &self.queues[endpoint * count..][..count]
     }
 
     /// \[packets\] Packets that an endpoint has not begun to send.
@@ -355,20 +416,20 @@ impl Endpoints {
         &self.credits[endpoint * self.params.vcs..][..self.params.vcs]
     }
 
-    /// The flit that an endpoint sends in this cycle, and its VC; `None` if it sends nothing.
-    pub(crate) fn send(&mut self, endpoint: usize, now: u64) -> Option<(Flit, u8)> {
+    /// The flit that an endpoint sends in this cycle, its VC and its subnet; `None` if it sends nothing.
+    pub(crate) fn send(&mut self, endpoint: usize, now: u64) -> Option<(Flit, u8, u8)> {
         if self.is_plain {
             return self.send_of(endpoint, 0, now);
         }
         if self.waits_for_link(endpoint, now) {
             return None;
         }
-        let classes = self.params.message_classes as u8;
+        let classes = self.params.queues() as u8;
         let first = self.sources[endpoint].next_class;
         let mut turns = (first..classes).chain(0..first);
-        if self.params.priority == Priority::Class {
+        if matches!(self.params.priority, Priority::Class | Priority::Age) {
             return self
-                .by_priority(turns.collect())
+                .by_priority(endpoint, turns.collect())
                 .into_iter()
                 .find_map(|class| self.send_class(endpoint, class, now));
         }
@@ -377,17 +438,24 @@ impl Endpoints {
 
     /// Classes in the order of their priorities, the largest first, then in the order given.
     #[cold]
-    fn by_priority(&self, mut classes: Vec<u8>) -> Vec<u8> {
-        let of = |class: u8| self.params.class_priorities.get(usize::from(class)).copied().unwrap_or(0);
+    fn by_priority(&self, endpoint: usize, mut classes: Vec<u8>) -> Vec<u8> {
+        let of = |class: u8| {
+            if self.params.priority == Priority::Class {
+                return self.params.class_priority(class);
+            }
+            let queue = &self.queues(endpoint)[usize::from(class)];
+            let sending = queue.sending.map(|sending| self.packets[sending.packet].start);
+            sending.or_else(|| queue.next().map(|unsent| unsent.offered)).map_or(0, |start| -(start as i64))
+        };
         classes.sort_by_key(|&class| Reverse(of(class)));
         classes
     }
 
     /// Sends a flit of a class, if it has one that can be sent.
     #[inline]
-    fn send_class(&mut self, endpoint: usize, class: u8, now: u64) -> Option<(Flit, u8)> {
+    fn send_class(&mut self, endpoint: usize, class: u8, now: u64) -> Option<(Flit, u8, u8)> {
         let sent = self.send_of(endpoint, class, now)?;
-        self.sources[endpoint].next_class = (class + 1) % self.params.message_classes as u8;
+        self.sources[endpoint].next_class = (class + 1) % self.params.queues() as u8;
         if let Some(link) = self.links.get_mut(endpoint) {
             link.begin(now);
         }
@@ -399,53 +467,88 @@ impl Endpoints {
         self.links.get(endpoint).is_some_and(|link| link.next() > now)
     }
 
-    /// The flit of one message class that an endpoint sends in this cycle, and its VC.
+    /// The flit of one queue that an endpoint sends in this cycle, and its VC.
     #[inline]
-    fn send_of(&mut self, endpoint: usize, class: u8, now: u64) -> Option<(Flit, u8)> {
-        let at = endpoint * self.params.message_classes + usize::from(class);
+    fn send_of(&mut self, endpoint: usize, number: u8, now: u64) -> Option<(Flit, u8, u8)> {
+        let at = endpoint * self.params.queues() + usize::from(number);
         let is_head = self.queues[at].sending.is_none();
         if is_head {
-            self.begin(endpoint, class, now)?;
+            self.begin(endpoint, number, now)?;
         }
         let queue = &mut self.queues[at];
         let sending = queue.sending.as_mut()?;
-        let credits = &mut self.credits[endpoint * self.params.vcs + usize::from(sending.vc)];
+        let tap = endpoint + usize::from(sending.subnet);
+        let credits = &mut self.credits[tap * self.params.vcs + usize::from(sending.vc)];
         if *credits == 0 {
             return None;
+        }
+        if let Some(pool) = self.pools.get_mut(tap) {
+            if pool.room(sending.vc.into()) == 0 {
+                return None;
+            }
+            pool.send(sending.vc.into(), sending.left == 1);
         }
         *credits -= 1;
         self.flits_sent += 1;
         sending.left -= 1;
-        let (vc, flit) = (sending.vc, Flit { packet: sending.packet, is_head, is_tail: sending.left == 0 });
+        let (vc, subnet, flit) =
+            (sending.vc, sending.subnet, Flit { packet: sending.packet, is_head, is_tail: sending.left == 0 });
         if flit.is_tail {
             self.report.sent.extend(sending.ends);
             queue.sending = None;
         }
-        Some((flit, vc))
+        Some((flit, vc, subnet))
     }
 
-    /// Begins the next packet of a message class, if there is a packet and a VC for it; otherwise returns `None`.
-    fn begin(&mut self, endpoint: usize, class: u8, now: u64) -> Option<()> {
-        let queue = &mut self.queues[endpoint * self.params.message_classes + usize::from(class)];
-        let source = &mut self.sources[endpoint];
-        if self.is_held || !queue.has_more() {
+    /// The key of the random choices of the next packet of an endpoint.
+    fn key_of_next(&self, endpoint: usize) -> u64 {
+        let number = self.numbers[endpoint] / self.own;
+        mix2(mix2(self.seed, number.into()), self.sources[endpoint].sequence)
+    }
+
+    /// The subnet of the next packet of an endpoint, drawn.
+    #[cold]
+    fn subnet_of_next(&self, endpoint: usize) -> u8 {
+        pick(mix2(self.key_of_next(endpoint), SUBNET), self.params.subnets as u32) as u8
+    }
+
+    /// The VCs of a tap into which another packet may be sent, as a mask.
+    #[cold]
+    fn open_vcs(&self, endpoint: usize) -> u32 {
+        let sending = self.queues(endpoint).iter().filter_map(|queue| queue.sending);
+        let taken = sending.fold(0u32, |mask, sending| mask | 1 << sending.vc);
+        let Some(pool) = self.pools.get(endpoint) else { return !taken };
+        (0..self.params.vcs).filter(|&vc| pool.room(vc) > 0).fold(0, |mask, vc| mask | 1 << vc) & !taken
+    }
+
+    /// Begins the next packet of a queue, if there is a packet and a VC for it; otherwise returns `None`.
+    fn begin(&mut self, endpoint: usize, number: u8, now: u64) -> Option<()> {
+        if self.is_held || !self.queues[endpoint * self.params.queues() + usize::from(number)].has_more() {
             return None;
         }
-        let vcs = self.params.vcs_of_class();
-        let base = usize::from(class) * vcs;
-        let credits = &self.credits[endpoint * self.params.vcs + base..][..vcs];
-        let first = usize::from(queue.next_vc);
-        let vc = (first..vcs).chain(0..first).find(|&vc| credits[vc] > 0)?;
+        let subnet = if self.params.subnets > 1 { self.subnet_of_next(endpoint) } else { 0 };
+        let tap = endpoint + usize::from(subnet);
+        let open = if self.shares_vcs || !self.pools.is_empty() { self.open_vcs(tap) } else { u32::MAX };
+        let of_tap = self.queues[tap * self.params.queues() + usize::from(number)].last_vc;
+        let queue = &mut self.queues[endpoint * self.params.queues() + usize::from(number)];
+        let source = &mut self.sources[endpoint];
+        // Messages of a queue of one class alone take turns.
+        let class = queue.next().map_or(number, |unsent| unsent.class);
+        let (base, vcs) = self.ranges[usize::from(class)];
+        let (base, vcs) = (usize::from(base), usize::from(vcs));
+        let (first, vcs) = search(of_tap, base, vcs);
+        let credits = &self.credits[tap * self.params.vcs + base..][..vcs];
+        let vc = (first..vcs).chain(0..first).find(|&vc| credits[vc] > 0 && open >> (base + vc) & 1 != 0)?;
         let unsent = queue.take(self.packet_flits)?;
         let flits = unsent.left.min(self.packet_flits);
         let waited = now - unsent.offered;
-        let number = self.numbers[endpoint] / self.own;
+        let node = self.numbers[endpoint] / self.own;
         let packet = Packet {
             message: unsent.message,
-            source: number,
+            source: node,
             destination: unsent.destination,
             flits: flits as u32,
-            key: mix2(mix2(self.seed, number.into()), source.sequence),
+            key: mix2(mix2(self.seed, node.into()), source.sequence),
             sequence: source.sequence,
             start: unsent.offered,
             mark: now,
@@ -461,9 +564,12 @@ impl Endpoints {
         };
         let ends = (unsent.left == flits).then_some(unsent.message);
         source.sequence += u64::from(self.own);
-        queue.next_vc = ((vc + 1) % vcs) as u8;
         let vc = (base + vc) as u8;
-        queue.sending = Some(Sending { packet: self.packets.store(packet), left: flits as u32, vc, ends });
+        if let Some(pool) = self.pools.get_mut(tap) {
+            pool.own(vc.into());
+        }
+        queue.sending = Some(Sending { packet: self.packets.store(packet), left: flits as u32, subnet, vc, ends });
+        self.queues[tap * self.params.queues() + usize::from(number)].last_vc = vc;
         self.report.short += self.packet_flits - flits;
         self.report.waited.record(waited);
         self.report.hops += u64::from(self.own_links);
@@ -511,4 +617,13 @@ impl Endpoints {
         self.report.received.push((packet.message, packet.flits, receipt));
         self.packets.release(flit.packet);
     }
+}
+
+/// The search for a VC of a range of `count` from `first` on, counted from the first: where it begins, and how many are
+/// searched. It goes round from the one behind the last VC; where that is of another range, or there is none, the first
+/// VC is the only one, as in BookSim.
+#[inline]
+fn search(last: u8, first: usize, count: usize) -> (usize, usize) {
+    let last = usize::from(last);
+    if (first..first + count).contains(&last) { ((last + 1 - first) % count, count) } else { (0, 1) }
 }

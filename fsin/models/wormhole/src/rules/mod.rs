@@ -2,6 +2,8 @@
 
 pub(crate) mod allocator;
 pub(crate) mod batch;
+pub(crate) mod buffers;
+pub(crate) mod channels;
 pub(crate) mod details;
 pub(crate) mod interface;
 pub(crate) mod outages;

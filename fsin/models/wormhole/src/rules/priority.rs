@@ -3,7 +3,7 @@
 //! The priority of a request is that of the flit at the front of its input VC. Separable allocators prefer the larger
 //! priority in both of their stages, and among equals follow their pointers; an input port chooses one VC for an output
 //! in the same way. iSLIP ignores priorities between ports, as in BookSim. A speculative request comes after all
-//! others.
+//! others, also where there are no priorities.
 //!
 //! Decision: docs/decisions/0481-priorities-and-batches.md.
 

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use fsin_core::failures::parts;
 use fsin_core::interface::Interface;
 use fsin_core::route::{
-    self, Build, Carries, Choice, Function, Hop, Masks, Phase, ROUTINGS, RoutingFunction as _, Visit, proof,
+    self, Build, Carries, ChannelPolicy, Choice, Function, Hop, Masks, Phase, ROUTINGS, RoutingFunction as _, Visit,
+    proof,
 };
 use fsin_core::topology::Topology;
 use trgen::catalog::{ErrorKind, SpecError};
@@ -78,8 +79,8 @@ pub(crate) struct Routes {
     /// The routing, as the model carries it.
     carries: Carries,
     function: Function,
-    /// The VCs of each class of hops, in message class 0.
-    masks: Masks,
+    /// By message class: the VCs of each class of hops.
+    masks: Vec<Masks>,
     /// By endpoint: the part of the network in which it is; empty if links are always alive or always dead.
     parts: Vec<u32>,
     /// By endpoint: the router at which its packets enter the network.
@@ -92,6 +93,8 @@ pub(crate) struct Routes {
     ejection_ports: u8,
     /// Number of taps of an endpoint.
     own: usize,
+    /// Number of routers of a subnet, if there are several; else that of all numbers.
+    of_subnet: usize,
     /// True if messages have a tap for each link.
     is_per_port: bool,
     /// Number of links of a router of a direct network.
@@ -100,15 +103,19 @@ pub(crate) struct Routes {
     keeps_channel_0: bool,
     /// Seed of the run.
     seed: u64,
-    /// Number of VCs of each message class. Those of class 0 come first, then those of class 1, and so on.
+    /// By message class: its first VC.
+    firsts: Vec<u8>,
+    /// The least number of VCs of a message class.
     vcs: usize,
+    /// Number of VCs of a port.
+    all_vcs: usize,
 }
 
 impl Routes {
     pub(crate) fn new(params: &Params, topology: &dyn Topology, wiring: &Wiring) -> Result<Self, SpecError> {
         let may_be_parted = !params.timetable.is_empty();
         let carries = route::named(&carried(), params.routing, topology, may_be_parted)?;
-        // Each message class has channels of its own, all of the same number: routings know those of class 0 only.
+        // Routings know as many channels as every message class has.
         let vcs = params.vcs_of_class();
         let routes = params.routes.as_ref();
         let build = Build {
@@ -119,9 +126,13 @@ impl Routes {
         };
         let function = build.function()?;
         check_vcs(&carries, &function, params)?;
+        let ranges: Vec<(usize, usize)> = (0..params.message_classes).map(|class| params.vcs_of(class as u8)).collect();
+        let of_range =
+            |&(first, count): &(usize, usize)| Masks::of_function(carries.policy, &function, count).from_channel(first);
         Ok(Self {
             carries,
-            masks: Masks::of_function(carries.policy, &function, vcs),
+            masks: ranges.iter().map(of_range).collect(),
+            firsts: ranges.iter().map(|&(first, _)| first as u8).collect(),
             function,
             parts: if may_be_parted { parts(topology, &HashSet::new()) } else { Vec::new() },
             entries: (0..wiring.endpoints).map(|endpoint| wiring.entry(endpoint * wiring.own).0 as u32).collect(),
@@ -133,11 +144,13 @@ impl Routes {
                 params.ejections(topology.shape().ports()) as u8
             },
             own: wiring.own,
+            of_subnet: if params.subnets > 1 { wiring.of_subnet } else { usize::MAX },
             is_per_port: params.interface == Interface::PerPort,
             links: topology.shape().ports(),
             keeps_channel_0: params.keeps_channel_0(),
             seed: params.seed,
             vcs,
+            all_vcs: params.vcs,
         })
     }
 
@@ -149,12 +162,18 @@ impl Routes {
 
     /// True if the port that a head requests depends on credits. The choice is then made anew in every step.
     pub(crate) fn is_adaptive(&self) -> bool {
-        matches!(self.carries.row.choice, Choice::Any | Choice::Weighed)
+        matches!(self.carries.row.choice, Choice::Any | Choice::Weighed | Choice::ByFlits)
     }
 
     /// True if the phase of a head is [decided](Self::decide) at its first router.
     pub(crate) fn decides(&self) -> bool {
-        self.carries.row.choice == Choice::AtFirstRouter
+        self.carries.row.choice.is_at_first_router()
+    }
+
+    /// True if what a head chooses at a router is chosen in the first step in which it may request a VC there, and
+    /// kept: its [port](Self::settle) or its [phase](Self::decide).
+    pub(crate) fn is_lasting(&self) -> bool {
+        self.carries.row.choice.is_by_flits()
     }
 
     /// True if the phase of a packet may change on its way.
@@ -184,32 +203,34 @@ impl Routes {
         self.entries[endpoint as usize] as usize
     }
 
+    /// The number of a router in its subnet.
+    #[inline(always)]
+    const fn in_subnet(&self, router: usize) -> usize {
+        if router < self.of_subnet { router } else { router % self.of_subnet }
+    }
+
     /// A head at router `here`.
     #[inline(always)]
     fn visit(&self, here: usize, head: &Head) -> Visit {
+        let here = self.in_subnet(here);
         let &Head { source, destination, phase, .. } = head;
         let home = self.homes[destination as usize] as usize;
         Visit { source, destination, first: self.entry(source), here, home, phase }
     }
 
-    /// A candidate of a head on channel 0 of its class, which keeps it.
+    /// A candidate of a head on channel 0 of its class, which keeps it unless its source chose it.
     #[cold]
     fn kept(&self, candidate: Candidate, head: &Head) -> Candidate {
-        let first = usize::from(head.class) * self.vcs;
-        let vcs = if usize::from(head.vc) == first { 1 << first } else { candidate.vcs };
+        let first = self.firsts[usize::from(head.class)];
+        let came_on_first = head.vc == first && usize::from(head.input) < self.links;
+        let vcs = if came_on_first { 1 << first } else { candidate.vcs };
         Candidate { vcs, ..candidate }
     }
 
     /// A hop with the VCs of the message class of the head.
     #[inline(always)]
     fn candidate(&self, hop: Hop, class: u8) -> Candidate {
-        Candidate { port: hop.port as u8, vcs: self.of_class(class, self.masks.of(hop)), tier: hop.tier }
-    }
-
-    /// Converts a mask of VCs of message class 0 to a mask for another message class.
-    #[inline(always)]
-    const fn of_class(&self, class: u8, vcs: u32) -> u32 {
-        vcs << (class as usize * self.vcs)
+        Candidate { port: hop.port as u8, vcs: self.masks[usize::from(class)].of(hop), tier: hop.tier }
     }
 
     /// Fills `into` with every port and VC that a head may request at a router, in any order: one candidate or more.
@@ -249,10 +270,10 @@ impl Routes {
     #[inline(always)]
     fn ejection(&self, router: usize, head: &Head) -> Option<Candidate> {
         let destination = head.destination as usize;
-        (self.homes[destination] as usize == router && self.arrives(router, head)).then(|| Candidate {
+        (self.homes[destination] as usize == self.in_subnet(router) && self.arrives(router, head)).then(|| Candidate {
             port: self.ejections[destination]
                 + if self.ejection_ports > 1 { head.input % self.ejection_ports } else { 0 },
-            vcs: self.of_class(head.class, self.masks.all()),
+            vcs: self.masks[usize::from(head.class)].all(),
             tier: Tier::Free,
         })
     }
@@ -269,27 +290,36 @@ impl Routes {
         let at = self.visit(router, head);
         let decisions = self.function.decisions(&at, draw);
         let Some(second) = decisions.second else { return decisions.first };
+        let is_lasting = self.is_lasting();
         let mut cost = |phase| {
             let at = Visit { phase, ..at };
             let mut first = None;
             self.function.hops(&at, draw, |hop| first = first.or(Some(hop)));
             let ahead = first.map_or(0, |hop| {
                 let Candidate { port, vcs, .. } = self.candidate(hop, head.class);
-                outputs.occupancy(port.into(), vcs)
+                outputs.occupancy(port.into(), if is_lasting { mask(self.all_vcs) } else { vcs })
             });
             ahead * self.function.length(&at, draw)
         };
-        if cost(decisions.first) <= cost(second) { decisions.first } else { second }
+        let margin = self.function.margin();
+        if cost(decisions.first) <= cost(second) + margin { decisions.first } else { second }
+    }
+
+    /// The candidate that a head keeps at a router: the first of those with the fewest flits ahead on all VCs.
+    pub(crate) fn settle(&self, candidates: &[Candidate], outputs: &impl Outputs) -> Option<Candidate> {
+        let ahead = |candidate: &&Candidate| outputs.occupancy(candidate.port.into(), mask(self.all_vcs));
+        candidates.iter().min_by_key(ahead).copied()
     }
 
     /// The phase of a packet after its hop from `router` to `next`.
     #[inline(always)]
     pub(crate) fn hop(&self, router: usize, next: usize, head: &Head, draw: &mut impl Draw) -> Phase {
-        self.function.hop(&self.visit(router, head), next, draw)
+        self.function.hop(&self.visit(router, head), self.in_subnet(next), draw)
     }
 
     /// Refuses a routing whose channels can wait for each other in a cycle.
     pub(crate) fn prove(&self, params: &Params, topology: &dyn Topology) -> Result<(), SpecError> {
+        self.check_ranges(params)?;
         let Carries { row, policy } = self.carries;
         let build = Build { rings: params.vc_classes, ..Build::new(row, topology, self.vcs, policy) };
         let remedy = phrase![
@@ -304,6 +334,55 @@ impl Routes {
             " runs it all the same"
         ];
         proof::prove(&build, &self.function, params.routing.name(), remedy)
+    }
+
+    /// True if the routing is free of deadlock whatever channels packets take.
+    fn is_free(&self) -> bool {
+        match self.carries.policy {
+            ChannelPolicy::Free => true,
+            ChannelPolicy::ByClass | ChannelPolicy::ByHop | ChannelPolicy::Dateline => self.function.classes() == 1,
+            ChannelPolicy::Bubble | ChannelPolicy::Given | ChannelPolicy::Escape(_) => false,
+        }
+    }
+
+    /// Refuses ranges of channels in which one channel is of several classes of hops, by the message class of a packet,
+    /// and shared buffers in which packets of one class of hops can take all places of another one. Each message class
+    /// by itself is free of deadlock; so are all together if classes of hops stay apart.
+    fn check_ranges(&self, params: &Params) -> Result<(), SpecError> {
+        if self.is_free() {
+            return Ok(());
+        }
+        let remedy = phrase!["; ", ["unsafe-routing"], " runs it all the same"];
+        if params.shares_buffers()
+            && (params.private_buffer == 0 || params.private_buffers.is_some_and(|groups| groups < params.vcs))
+        {
+            let what = phrase![
+                ["buffer-policy" => params.buffer_policy.name()],
+                " with channels that have no place of their own, and ",
+                ["routing" => params.routing.name()],
+                " needs classes of channels that do not wait for each other"
+            ];
+            let advice = phrase!["use ", ["private-buffers" => params.vcs], " and ", ["private-buffer" => 1], " or more", remedy];
+            return Err(SpecError::new(ErrorKind::Conflict, what, advice).of("buffer-policy"));
+        }
+        let adapts = self.carries.policy.adapts(self.function.classes(), self.vcs);
+        let mut classes: Vec<Option<u32>> = vec![None; params.vcs];
+        for masks in &self.masks {
+            for (vc, seen) in classes.iter_mut().enumerate() {
+                let of_vc = masks.classes_of(vc, adapts);
+                if of_vc != 0 && seen.replace(of_vc).is_some_and(|before| before != of_vc) {
+                    let what = phrase![
+                        ["vc-range" => params.vc_ranges],
+                        (": channel {vc} is of different classes of hops in different ranges, and "),
+                        ["routing" => params.routing.name()],
+                        " needs these apart"
+                    ];
+                    let advice = phrase!["use equal ranges, or ranges that do not overlap", remedy];
+                    return Err(SpecError::new(ErrorKind::Conflict, what, advice).of("vc-range"));
+                }
+            }
+        }
+        Ok(())
     }
 }
 

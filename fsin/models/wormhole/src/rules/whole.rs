@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fsin_core::failures::Reconfiguration;
 use fsin_core::messages::Messages;
-use fsin_core::network::{Injected, Measure, Notices};
+use fsin_core::network::{ArrivedFigures, ClassFigures, Injected, Measure, Notices, QueueFigures};
 use fsin_core::stats::{Moments, Receipt};
 use trgen::{Cycle, Message};
 
@@ -46,12 +46,33 @@ pub(crate) struct Whole {
     pub(crate) reconfiguration: Reconfiguration<Arc<Routes>>,
     /// Packets arrived and counts when the measured time began.
     begun: Option<(u64, Details)>,
+    /// By class that the source gave its messages: what has arrived since then; empty if there is one message class.
+    classes: Vec<Arrived>,
+}
+
+/// Packets of a class that have arrived.
+#[derive(Clone, Copy, Default, Debug)]
+struct Arrived {
+    /// \[flits\] Their lengths.
+    flits: u64,
+    /// \[cycles\] Their latencies.
+    latency: Moments,
+    /// \[links\] Their paths.
+    hops: Moments,
 }
 
 impl Whole {
     pub(crate) fn new(params: &Params, endpoints: usize, reconfiguration: Reconfiguration<Arc<Routes>>) -> Self {
         let (messages, stages) = (Messages::new(endpoints), Stages::default());
-        Self { params: params.clone(), messages, stages, reconfiguration, begun: None }
+        let classes = if params.message_classes > 1 { params.message_classes } else { 0 };
+        Self {
+            params: params.clone(),
+            messages,
+            stages,
+            reconfiguration,
+            begun: None,
+            classes: vec![Arrived::default(); classes],
+        }
     }
 
     /// Makes the failures and repairs of cycle `now`, before it. Returns true if endpoints then begin no packets.
@@ -89,6 +110,23 @@ impl Whole {
     /// Begins the time that the figures of the model are of.
     pub(crate) fn begin(&mut self, details: Details) {
         self.begun = Some((self.messages.arrived(), details));
+        self.classes.fill(Arrived::default());
+    }
+
+    /// The figures of message classes; `None` if there is one.
+    pub(crate) fn class_figures(&self) -> Option<QueueFigures> {
+        let figures = |(class, of): (usize, &Arrived)| ClassFigures {
+            class: class as u8,
+            arrived: Some(ArrivedFigures {
+                packets: of.latency.count(),
+                phits: of.flits,
+                latency_mean: of.latency.mean(),
+                hops_mean: of.hops.mean(),
+            }),
+            ..ClassFigures::default()
+        };
+        let classes: Vec<ClassFigures> = self.classes.iter().enumerate().map(figures).collect();
+        (!classes.is_empty()).then(|| QueueFigures { classes, ..QueueFigures::default() })
     }
 
     /// The figures of the model, from its counts.
@@ -129,6 +167,13 @@ impl Whole {
         }
         for (message, flits, receipt) in report.received.drain(..) {
             let short = u64::from(self.params.packet_flits - flits);
+            if !self.classes.is_empty() {
+                let class = self.params.class_of(&self.messages.get(message).message);
+                let of = &mut self.classes[usize::from(class)];
+                of.flits += u64::from(flits);
+                of.latency.record(receipt.latency);
+                of.hops.record(receipt.hops);
+            }
             self.messages.arrive(message, Cycle(now), &receipt, short, notices);
         }
         let waited = std::mem::take(&mut report.waited);

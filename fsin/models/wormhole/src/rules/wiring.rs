@@ -56,13 +56,15 @@ pub(crate) struct Paced {
 /// The routers, and the links between their ports.
 #[derive(Clone, Debug)]
 pub(crate) struct Wiring {
-    /// Number of routers.
+    /// Number of routers, of all subnets together. Those of a subnet follow each other.
     pub(crate) routers: usize,
+    /// Number of routers of a subnet.
+    pub(crate) of_subnet: usize,
     /// Number of ports of each router.
     pub(crate) ports: usize,
     /// Number of endpoints.
     pub(crate) endpoints: usize,
-    /// Number of taps of an endpoint: pairs of an input port and an output port of its router.
+    /// Number of taps of an endpoint, in all subnets: pairs of an input port and an output port of its routers.
     pub(crate) own: usize,
     shape: Shape,
     /// By router and output port: the link that leaves through it.
@@ -83,17 +85,21 @@ pub(crate) struct Wiring {
 impl Wiring {
     pub(crate) fn new(topology: &dyn Topology, params: &Params) -> Self {
         let (shape, link_delay) = (topology.shape(), params.link_delay);
-        let own = if shape.is_switched() { 1 } else { params.own_ports(shape.ports()) };
-        let endpoints = topology.endpoints();
+        let own_ports = if shape.is_switched() { 1 } else { params.own_ports(shape.ports()) };
+        let (endpoints, subnets) = (topology.endpoints(), params.subnets);
+        // With several subnets an endpoint has one tap in each of them.
+        let own = own_ports * subnets;
         let first = if shape.is_switched() { endpoints } else { 0 };
-        let routers = topology.nodes() - first;
-        let ports = shape.ports() + if shape.is_switched() { 0 } else { own };
+        let of_subnet = topology.nodes() - first;
+        let routers = of_subnet * subnets;
+        let ports = shape.ports() + if shape.is_switched() { 0 } else { own_ports };
         let nothing = Wire { end: End::Nothing, delay: 0 };
         let network = topology.switched().filter(|network| network.is_paced());
         let pace = |node, port| network.map_or(Pace::FULL, |network| network.pace(node, port));
         let delay_of = |node, port| link_delay + topology.wire(node, port) + pace(node, port).crossing() - 1;
         let mut new = Self {
             routers,
+            of_subnet,
             ports,
             endpoints,
             shape,
@@ -106,24 +112,25 @@ impl Wiring {
             outages: Arc::default(),
         };
         for router in 0..routers {
-            let node = NodeId::at(router + first);
+            let (subnet, node) = (router / of_subnet, NodeId::at(router % of_subnet + first));
+            let before = subnet * of_subnet;
             for port in 0..shape.ports() {
                 let Some(there) = topology.neighbour(node, Port::at(port)) else { continue };
                 let delay = delay_of(node, Port::at(port));
                 if there.index() < first {
-                    new.eject(there.index(), router, (port, delay));
+                    new.eject(there.index() * own + subnet, router, (port, delay));
                     continue;
                 }
-                let (to, at) = ((there.index() - first) as u32, new.arrives_at(port));
+                let (to, at) = ((before + there.index() - first) as u32, new.arrives_at(port));
                 new.out[router * ports + port] = Wire { end: End::Router { router: to, port: at }, delay };
                 let back = Wire { end: End::Router { router: router as u32, port: port as u8 }, delay };
                 new.back[to as usize * ports + usize::from(at)] = back;
             }
             if !shape.is_switched() {
-                for tap in 0..own {
-                    let port = shape.ports() + tap;
-                    new.inject(router * own + tap, router, (port, OWN_DELAY));
-                    new.eject(router * own + tap, router, (port, OWN_DELAY));
+                for tap in 0..own_ports {
+                    let (port, of_node) = (shape.ports() + tap, node.index() * own + subnet * own_ports + tap);
+                    new.inject(of_node, router, (port, OWN_DELAY));
+                    new.eject(of_node, router, (port, OWN_DELAY));
                 }
             }
         }
@@ -131,7 +138,10 @@ impl Wiring {
             // The way from the endpoint may have another number than that to it, and lead to another switch.
             for port in (0..shape.ports()).map(Port::at) {
                 let Some(there) = topology.neighbour(endpoint, port) else { continue };
-                new.inject(endpoint.index(), there.index() - first, (port.index(), delay_of(endpoint, port)));
+                for subnet in 0..subnets {
+                    let router = subnet * of_subnet + there.index() - first;
+                    new.inject(endpoint.index() * own + subnet, router, (port.index(), delay_of(endpoint, port)));
+                }
                 if let Some(paced) = &mut new.paced {
                     paced.from_taps[endpoint.index()] = PacedLink::new(pace(endpoint, port));
                 }
@@ -226,6 +236,7 @@ impl Wiring {
 
     /// The number that users know a router by.
     pub(crate) fn node(&self, router: usize) -> NodeId {
+        let router = router % self.of_subnet;
         NodeId::at(if self.is_switched() { self.endpoints + router } else { router })
     }
 
@@ -237,7 +248,7 @@ impl Wiring {
     /// Writes the flits in buffers, by input port, and the packets that outputs have sent. Does not write what waits at
     /// sources.
     pub(crate) fn show(&self, flits: impl Fn(usize, usize) -> u32, crossed: &[u64], into: &mut Occupancy) {
-        let (ports, nodes) = (self.shape.ports(), self.routers + if self.is_switched() { self.endpoints } else { 0 });
+        let (ports, nodes) = (self.shape.ports(), self.of_subnet + if self.is_switched() { self.endpoints } else { 0 });
         into.reset(nodes, ports);
         if !crossed.is_empty() {
             into.crossed.resize(nodes * ports, 0);
@@ -252,7 +263,7 @@ impl Wiring {
             if let Some(&packets) = crossed.get(router * self.ports + port)
                 && port < ports
             {
-                into.crossed[node * ports + port] = packets;
+                into.crossed[node * ports + port] += packets;
             }
         }
     }

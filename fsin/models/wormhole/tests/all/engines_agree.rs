@@ -13,7 +13,10 @@ use fsin_core::topology::{self, Port, Topology};
 use fsin_core::view::Occupancy;
 use fsin_wormhole::fast;
 use fsin_wormhole::reference::Reference;
-use fsin_wormhole::{Allocator, Detailed as _, Hold, Params, Priority, Routing, Speedup, TraverseMode, VcClasses};
+use fsin_wormhole::{
+    Allocator, BufferPolicy, Detailed as _, Hold, Params, Priority, Routing, SourceOrder, Speedup, TraverseMode,
+    VcClasses, VcRanges,
+};
 use proptest::prelude::*;
 use trgen::rng::{Purpose, mix2, stream};
 use trgen::{Cycle, Message, NodeId};
@@ -69,9 +72,17 @@ const PLACES: &[(&str, &[Routing])] = &[
     ("hypercube:3", &[Routing::DOR, Routing::ADAPTIVE]),
     ("icube:3x3:2", &[Routing::DOR, Routing::ADAPTIVE]),
     ("cmesh:3x2:2", &[Routing::DOR, Routing::ADAPTIVE, Routing::UPDOWN]),
-    ("fattree:2,3", &[Routing::ADAPTIVE, Routing::MINIMAL, Routing::STATIC, Routing::UPDOWN, Routing::SHORTEST]),
+    (
+        "fattree:2,3",
+        &[Routing::ADAPTIVE, Routing::MINIMAL, Routing::STATIC, Routing::UPDOWN, Routing::SHORTEST, Routing::ANCA],
+    ),
     ("slimtree:4,2,2", &[Routing::ADAPTIVE, Routing::MINIMAL, Routing::STATIC, Routing::UPDOWN]),
-    ("dragonfly:p=1,a=3,h=1", &[Routing::MINIMAL, Routing::VALIANT, Routing::UGAL, Routing::UPDOWN, Routing::SHORTEST]),
+    (
+        "dragonfly:p=1,a=3,h=1",
+        &[Routing::MINIMAL, Routing::VALIANT, Routing::UGAL, Routing::UPDOWN, Routing::SHORTEST, Routing::BOOKSIM_UGAL],
+    ),
+    ("dragonfly:p=2,a=2,h=1,local=2,global=5", &[Routing::MINIMAL, Routing::BOOKSIM_UGAL]),
+    ("hyperx:3x3:2x1", &[Routing::BOOKSIM_UGAL, Routing::BOOKSIM_UGAL_XY_YX]),
     (
         "hyperx:3x2:2",
         &[Routing::DOR, Routing::MINIMAL, Routing::ADAPTIVE, Routing::VALIANT, Routing::UGAL, Routing::UPDOWN],
@@ -119,6 +130,83 @@ fn interface() -> impl Strategy<Value = Interface> {
         1 => (1u32..5).prop_map(Interface::Interleaved),
         1 => Just(Interface::PerPort),
     ]
+}
+
+/// Buffers that channels share, the width of the switch, and which channels classes have: as drawn, to be fitted to the
+/// number of channels.
+#[derive(Clone, Copy, Debug)]
+struct Sharing {
+    policy: BufferPolicy,
+    /// Flits of a shared buffer beyond one for each channel.
+    more: Option<u32>,
+    groups: Option<usize>,
+    private_buffer: u32,
+    held_slots: Option<u32>,
+    subnets: usize,
+    widths: (usize, usize),
+    source_order: SourceOrder,
+    /// 0: apart; 1: together; else the seed of ranges.
+    ranges: u64,
+}
+
+impl Sharing {
+    fn fit(self, params: Params) -> Params {
+        let vcs = params.vcs;
+        let groups = self.groups.map(|groups| groups.min(vcs));
+        let least = (groups.unwrap_or(vcs) as u32 * self.private_buffer).max(vcs as u32);
+        let (input_speedup, output_speedup) = if params.hold == Hold::Packet { (1, 1) } else { self.widths };
+        let range = |class: u64| {
+            let first = mix2(self.ranges, class) % vcs as u64;
+            let last = first + mix2(self.ranges, class + 100) % (vcs as u64 - first);
+            (!mix2(self.ranges, class).is_multiple_of(5)).then_some((first as u8, last as u8))
+        };
+        let can_copy = params.interface == Interface::Serial && params.ejection_ports == 1;
+        let is_single = params.message_classes == 1 || self.source_order == SourceOrder::RepliesFirst;
+        Params {
+            subnets: if can_copy && is_single { self.subnets } else { 1 },
+            buffer_policy: self.policy,
+            shared_buffer: self.more.map(|more| least + more).or((least > params.buffer * vcs as u32).then_some(least)),
+            private_buffers: groups,
+            private_buffer: self.private_buffer,
+            held_slots: self.held_slots.filter(|_| self.policy == BufferPolicy::Limited),
+            input_speedup: input_speedup.min(vcs),
+            // Flits of one step go into different buffers where these are shared.
+            output_speedup: if self.policy == BufferPolicy::Private { output_speedup } else { 1 },
+            source_order: if params.interface == Interface::Serial { self.source_order } else { SourceOrder::InTurn },
+            vc_ranges: match self.ranges {
+                0 => VcRanges::Apart,
+                1 => VcRanges::Together,
+                _ => VcRanges::Given((0..params.message_classes as u64).map(range).collect()),
+            },
+            ..params
+        }
+    }
+}
+
+prop_compose! {
+    fn sharing()(
+        policy in prop_oneof![
+            2 => Just(BufferPolicy::Private),
+            3 => prop::sample::select(BufferPolicy::ALL.to_vec()).prop_map(|(_, policy)| policy),
+        ],
+        more in prop::option::of(0u32..12),
+        groups in prop::option::of(1usize..4),
+        private_buffer in prop_oneof![3 => Just(1u32), 1 => Just(0), 1 => 2u32..4],
+        held_slots in prop::option::of(1u32..8),
+        subnets in prop_oneof![2 => Just(1usize), 1 => 2usize..4],
+        widths in prop_oneof![1 => Just((1usize, 1usize)), 1 => (1usize..4, 1usize..4)],
+        source_order in prop_oneof![2 => Just(SourceOrder::InTurn), 1 => Just(SourceOrder::RepliesFirst)],
+        ranges in prop_oneof![2 => Just(0u64), 1 => Just(1), 1 => 2u64..1_000_000],
+    ) -> Sharing {
+        Sharing { policy, more, groups, private_buffer, held_slots, subnets, widths, source_order, ranges }
+    }
+}
+
+prop_compose! {
+    /// Cases with shared buffers, wide switches and classes that share channels.
+    fn sharing_case()(case in case(), sharing in sharing()) -> Case {
+        Case { params: sharing.fit(case.params.clone()), ..case }
+    }
 }
 
 prop_compose! {
@@ -243,6 +331,12 @@ fn all(case: &Case, offers: &mut Vec<Offer>) -> Result<Option<Deadlock>, TestCas
             fast.settled().view.unwrap().occupancy(&mut seen);
             prop_assert_eq!(&shown, &seen, "{} threads", threads);
             prop_assert_eq!(
+                reference.settled().figures.and_then(Figures::queues),
+                fast.settled().figures.and_then(Figures::queues),
+                "{} threads",
+                threads
+            );
+            prop_assert_eq!(
                 reference.settled().figures.and_then(Figures::events),
                 fast.settled().figures.and_then(Figures::events),
                 "{} threads",
@@ -276,6 +370,25 @@ proptest! {
 
     #[test]
     fn engines_agree(case in case()) {
+        agree(&case)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn engines_agree_where_channels_share(case in sharing_case()) {
+        agree(&case)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 5_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    #[ignore = "minutes"]
+    fn engines_agree_where_channels_share_five_thousand_times(case in sharing_case()) {
         agree(&case)?;
     }
 }

@@ -6,7 +6,7 @@ use trgen::catalog::{ErrorKind, SpecError, letters_apart, suggestion};
 
 use super::super::links::Delay;
 use super::drawing;
-use super::formats::Names;
+use super::format::Names;
 use super::reading::Reading;
 use super::statement::{Item, Places, Word};
 use crate::topology::MAX_DELAY;
@@ -104,8 +104,8 @@ const WIDTH: &str = "give rate= of the whole link, or count= of parallel links";
 const QUEUE: &str = "write queue=200, in frames";
 const HOSTS: &str = "write endpoints=4";
 
-/// The error of an attribute at its place.
-pub(super) fn refusal(
+/// An error at the offset `at` of a text.
+pub fn refusal(
     places: &Places<'_>,
     at: usize,
     kind: ErrorKind,
@@ -215,7 +215,8 @@ impl Row {
 }
 
 /// The part of a long word that an error shows.
-pub(super) fn short(text: &str) -> String {
+#[must_use]
+pub fn short(text: &str) -> String {
     text.chars().take(40).map(|letter| if letter.is_control() { '?' } else { letter }).collect()
 }
 
@@ -253,7 +254,8 @@ pub(super) fn rate(of: &Reading<'_>, key: &Word<'_>, value: &Word<'_>) -> Result
 }
 
 /// A number in whatever form as digits with a point: `2.5e9` as `2500000000`.
-pub(super) fn decimal(text: &str) -> String {
+#[must_use]
+pub fn decimal(text: &str) -> String {
     match text.trim().parse::<f64>() {
         Ok(number) if (0.0..9e15).contains(&number) => {
             if number.fract() == 0.0 {

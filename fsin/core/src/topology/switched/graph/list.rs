@@ -6,9 +6,9 @@
 use trgen::catalog::{ErrorKind, SpecError};
 
 use super::attribute::{refusal, short};
-use super::formats::words_of;
-use super::reading::Reading;
-use super::statement::{Attributes, Edge, End, Graph, Places, Statement, Word, check_count};
+use super::description::Description;
+use super::lines::words;
+use super::statement::{Attributes, Places, Word};
 
 /// Words of a line after a node that are attributes of it, and not another node.
 const OF_NODES: &[&str] = &["endpoints", "kind"];
@@ -17,47 +17,43 @@ const OF_NODES: &[&str] = &["endpoints", "kind"];
 const FORM: &str = "write `A B` for a link both ways, `A B delay 5`, `A -> B delay 4us` for one direction, `A endpoints 2`, or a \
                     comment after #";
 
-/// The statements of a list.
+/// States a list.
 ///
 /// # Errors
 /// A line of another form, with its place.
-pub(super) fn parse<'a>(text: &'a str, of: &Reading<'_>) -> Result<Graph<'a>, SpecError> {
-    let places = &of.places;
-    let mut statements = Vec::new();
-    let mut begin = 0;
-    for line in text.split_inclusive('\n') {
-        if let Some(statement) = statement(&words_of(line, begin), places)? {
-            statements.push(statement);
-            check_count(&statements, begin, places)?;
-        }
-        begin += line.len();
+pub(super) fn parse(text: &str, to: &mut Description<'_>) -> Result<(), SpecError> {
+    for line in words(text, &to.reading().places) {
+        state(&line?, to)?;
     }
-    Ok(Graph { statements, ..Graph::default() })
+    Ok(())
 }
 
-/// The statement of a line; `None` for an empty one.
-fn statement<'a>(words: &[Word<'a>], places: &Places<'_>) -> Result<Option<Statement<'a>>, SpecError> {
-    let [first, rest @ ..] = words else { return Ok(None) };
-    let malformed = |word: &Word<'_>, what: &str| {
-        let what = format!("`{}`: {what}", short(&word.text));
-        refusal(places, word.at, ErrorKind::Malformed, what, FORM)
-    };
-    let attributes = |words: &[Word<'a>]| -> Result<Attributes<'a>, SpecError> {
-        let pairs = words.chunks(2).map(|pair| match pair {
-            [key, value] => Ok((key.clone(), value.clone())),
-            _ => Err(malformed(&pair[0], "an attribute without a value")),
-        });
-        pairs.collect()
-    };
+/// States a line, which has a word.
+fn state(words: &[Word<'_>], to: &mut Description<'_>) -> Result<(), SpecError> {
+    let [first, rest @ ..] = words else { return Ok(()) };
+    let places = &to.reading().places;
     let (is_directed, rest) = match rest {
-        [] => return Err(malformed(first, "a node without a link")),
+        [] => return Err(malformed(places, first, "a node without a link")),
         [key, ..] if OF_NODES.contains(&&*key.text) => {
-            return Ok(Some(Statement::Node(first.clone(), attributes(rest)?)));
+            return to.node(first, &attributes(places, rest)?).map(|_| ());
         }
         [mark, rest @ ..] if mark.text == "->" || mark.text == "--" => (mark.text == "->", rest),
         rest => (false, rest),
     };
-    let [other, rest @ ..] = rest else { return Err(malformed(first, "a link to no node")) };
-    let ends = vec![End::Node(first.clone()), End::Node(other.clone())];
-    Ok(Some(Statement::Edge(Edge { ends, is_directed, attributes: attributes(rest)? })))
+    let [other, rest @ ..] = rest else { return Err(malformed(places, first, "a link to no node")) };
+    to.edge([first, other], is_directed, &attributes(places, rest)?)
+}
+
+fn malformed(places: &Places<'_>, word: &Word<'_>, what: &str) -> SpecError {
+    let what = format!("`{}`: {what}", short(&word.text));
+    refusal(places, word.at, ErrorKind::Malformed, what, FORM)
+}
+
+/// Words and their values.
+fn attributes<'a>(places: &Places<'_>, words: &[Word<'a>]) -> Result<Attributes<'a>, SpecError> {
+    let pairs = words.chunks(2).map(|pair| match pair {
+        [key, value] => Ok((key.clone(), value.clone())),
+        _ => Err(malformed(places, &pair[0], "an attribute without a value")),
+    });
+    pairs.collect()
 }

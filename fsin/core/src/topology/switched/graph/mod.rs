@@ -1,19 +1,20 @@
-//! Networks of switches described by a file: one meaning ([`network`]) behind every syntax ([`dot`], [`list`], those of
-//! other tools in [`formats`]).
+//! Networks of switches described by a file: one meaning (`network`) behind every syntax: the list of links here, and
+//! those of other tools as rows of the table of [formats](FORMATS).
 //!
 //! The file is read when the specification is parsed, and nowhere else.
 
 mod attribute;
-mod dot;
+mod description;
 mod drawing;
-mod formats;
+mod format;
 mod given;
+mod labels;
+mod lines;
 mod list;
 mod network;
 mod reading;
 mod statement;
 mod understood;
-mod write;
 
 use std::fs;
 use std::io::Read as _;
@@ -23,16 +24,21 @@ use trgen::NodeId;
 use trgen::catalog::{Component, ErrorKind, Parameter, SpecError};
 use trgen::phrase::Phrase;
 
-use super::{MAX_NODES, Plan, Switched, cluster};
+use super::{Plan, Switched, cluster};
 use crate::topology::{Kind, Row, check_once, number, table::both_ways};
-use formats::{FORMATS, Read};
-use network::Description;
-use reading::{OPTIONS, Options, Reading};
+use reading::OPTIONS;
 
-pub use attribute::parse_rate;
+pub use super::MAX_NODES;
+pub use attribute::{decimal, parse_rate, refusal, short};
+pub use description::{Description, Kept, MAX_LINKS};
+pub use format::{FORMATS, Format, LIST, Names, Read, Reader};
+pub use given::{OfEdge, OfNode};
+pub use labels::Labels;
+pub use lines::{words, words_of};
 pub(super) use network::unreached;
+pub use reading::{Modules, Options, Reading};
+pub use statement::{Attributes, Item, Places, Word};
 pub use understood::{Demands, Understood};
-pub use write::{Syntax, rewritten};
 
 /// Row of `graph`.
 pub(in crate::topology) const GRAPH: Row = Row {
@@ -127,7 +133,7 @@ impl Plan for Unplanned {
 }
 
 /// Maximum number of switches. Models with tables of routes for each pair take fewer, and say so.
-pub(super) const MAX_SWITCHES: usize = 1 << 17;
+pub const MAX_SWITCHES: usize = 1 << 17;
 
 /// Maximum number of switches of descriptions that are made by a rule: machines, planes, random graphs.
 pub(super) const MAX_MADE: usize = 4096;
@@ -138,7 +144,7 @@ const MAX_BYTES: u64 = 1 << 24;
 /// A valid specification, for errors.
 const EXAMPLE: &str = "graph:net.txt,endpoints=4";
 
-/// The network of a text, in whatever format it is; `endpoints` where the specification gives it.
+/// The network of a text, in whatever format of the table it is; `endpoints` where the specification gives it.
 ///
 /// # Errors
 /// Text of another form, and nodes and links that make no network, with their places.
@@ -146,75 +152,51 @@ pub fn network(text: &str, spec: String, endpoints: Option<u32>) -> Result<Switc
     described(text, spec, &Options { endpoints, ..Options::default() })
 }
 
+/// The network of a list of links.
+pub(in crate::topology) fn network_of_list(
+    text: &str,
+    spec: String,
+    endpoints: Option<u32>,
+) -> Result<Switched, SpecError> {
+    read_as(&LIST, text, spec, &Options { endpoints, ..Options::default() })
+}
+
 /// [`network`], with what the specification says of the reading.
-fn described(text: &str, spec: String, options: &Options) -> Result<Switched, SpecError> {
+///
+/// # Errors
+/// Those of [`network`]; options that the format does not have.
+pub fn described(text: &str, spec: String, options: &Options) -> Result<Switched, SpecError> {
     // Some editors write a byte order mark first.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.chars().all(char::is_whitespace) {
         let what = format!("`{spec}` has no nodes: nothing in an empty file could hang together");
         return Err(SpecError::new(ErrorKind::Malformed, what, "write a line `A B` for each link"));
     }
-    let format = formats::of(text);
+    read_as(format::of(text), text, spec, options)
+}
+
+/// The network of a text of a format.
+fn read_as(format: &'static Format, text: &str, spec: String, options: &Options) -> Result<Switched, SpecError> {
     let read = match &format.read {
         Read::As(read) => read,
         Read::Not(remedy) => {
-            let what = format!("this is {}, which is not read", format.name);
+            let what = format!("this is {}, which is not read", format.called);
             return Err(SpecError::new(ErrorKind::Unsupported, what, Phrase::of_template(remedy)));
         }
     };
-    if options.duplex && !formats::simgrid::begins(text) {
+    if options.duplex && !format.has_sharing {
         let what = format!("shared=duplex in `{spec}`: its links have no policy of sharing");
         return Err(SpecError::new(ErrorKind::Meaningless, what, "leave it out: it is for platforms of SimGrid"));
     }
-    let plain;
-    let text = if let Some(without) = without_late_declaration(text) {
-        plain = without;
-        &plain
-    } else if format.names == formats::Names::Letter && is_dot(text) {
-        plain = without_lines_of_a_preprocessor(text);
-        &plain
-    } else {
-        text
-    };
     let reading = Reading::new(text, options, format);
     if format.is_lines && !text.ends_with('\n') {
         reading.note("the last line has no end: if the file was cut, the rest of it is missing".to_owned());
     }
     let named = |refusal: SpecError| {
-        // A list of links is what a text is that nothing tells of another format.
-        if std::ptr::eq(format, &FORMATS[FORMATS.len() - 1]) {
-            refusal
-        } else {
-            refusal.within(format!("{}: ", format.name))
-        }
+        if format.takes_the_rest { refusal } else { refusal.within(format!("{}: ", format.called)) }
     };
-    let graph = read(text, &reading).map_err(named)?;
-    Description::read(&graph, &reading).and_then(|description| description.build(spec, &graph)).map_err(named)
-}
-
-/// True for a text that begins as DOT does.
-fn is_dot(text: &str) -> bool {
-    let head = formats::head(text);
-    let first = head.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or("").to_ascii_lowercase();
-    // GML begins with `graph [`, and an object of JSON may begin with a member of this name.
-    matches!(first.as_str(), "graph" | "digraph" | "strict")
-        && head.split_once(['{', '[']).is_some_and(|(before, _)| head[before.len()..].starts_with('{'))
-}
-
-/// The text with empty lines in place of lines that begin with #, which DOT treats as preprocessor lines. Line numbers
-/// stay the same.
-fn without_lines_of_a_preprocessor(text: &str) -> String {
-    text.lines().map(|line| if line.starts_with('#') { "" } else { line }).collect::<Vec<_>>().join("\n")
-}
-
-/// The text of XML with spaces in place of its declaration, if that stands behind others, where XML does not allow it.
-/// Places stay the same.
-fn without_late_declaration(text: &str) -> Option<String> {
-    let begin = text.len() - text.trim_start().len();
-    let length = text[begin..].strip_prefix("<?xml")?.find("?>")? + "<?xml".len() + "?>".len();
-    let blank = |letter: char| if letter == '\n' { "\n".to_owned() } else { " ".repeat(letter.len_utf8()) };
-    let declaration: String = text[begin..begin + length].chars().map(blank).collect();
-    (begin > 0).then(|| format!("{}{declaration}{}", &text[..begin], &text[begin + length..]))
+    let mut description = Description::new(&reading);
+    read(text, &mut description).and_then(|()| description.build(spec)).map_err(named)
 }
 
 /// The words of a specification such as `net.txt,endpoints=4`.
@@ -346,6 +328,3 @@ fn text_of(bytes: Vec<u8>) -> Result<String, (String, &'static str)> {
     let text = text.unwrap_or_else(|error| error.as_bytes().iter().map(|&byte| char::from(byte)).collect());
     Ok(if text.contains('\0') { text.replace('\0', " ") } else { text })
 }
-
-#[cfg(test)]
-mod tests;

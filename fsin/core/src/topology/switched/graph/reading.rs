@@ -6,33 +6,36 @@ use std::collections::BTreeMap;
 use trgen::catalog::{ErrorKind, SpecError, suggestion};
 
 use super::attribute::parse_rate;
-use super::formats::Format;
+use super::format::Format;
 use super::statement::Places;
 
 /// What the specification says of the reading: `graph:FILE,rate-unit=Gb/s`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Options {
+pub struct Options {
     /// Endpoints of a switch that says nothing of its own.
-    pub(super) endpoints: Option<u32>,
-    /// Units of numbers that have none.
-    pub(super) rate_unit: Option<String>,
-    pub(super) delay_unit: Option<String>,
+    pub endpoints: Option<u32>,
+    /// Units of numbers that have none: of rates.
+    pub rate_unit: Option<String>,
+    /// Of delays.
+    pub delay_unit: Option<String>,
     /// Whether edges are directions of links, whatever the file says.
-    pub(super) directed: Option<bool>,
+    pub directed: Option<bool>,
     /// True to keep only the largest of several parts that are not linked.
-    pub(super) largest: bool,
+    pub largest: bool,
     /// Words that are taken for decoration; `*` stands for any letters at the end.
-    pub(super) ignore: Vec<String>,
+    pub ignore: Vec<String>,
     /// True to give each direction of a link whose directions share a bandwidth all of it.
-    pub(super) duplex: bool,
+    pub duplex: bool,
     /// Which module of a planned link is its rate.
-    pub(super) modules: Option<Modules>,
+    pub modules: Option<Modules>,
 }
 
 /// Modules of links that SNDlib plans.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Modules {
+pub enum Modules {
+    /// The first one of a link.
     First,
+    /// The largest one.
     Largest,
 }
 
@@ -42,7 +45,10 @@ pub(super) const OPTIONS: [&str; 8] =
 
 impl Options {
     /// Sets an option; `spec` is the specification, for errors.
-    pub(super) fn set(&mut self, spec: &str, name: &str, value: &str) -> Result<(), SpecError> {
+    ///
+    /// # Errors
+    /// An unknown name or value.
+    pub fn set(&mut self, spec: &str, name: &str, value: &str) -> Result<(), SpecError> {
         let wrong = |remedy: &str| {
             Err(SpecError::new(ErrorKind::UnknownName, format!("{name}={value} in `{spec}`"), remedy.to_owned()))
         };
@@ -79,7 +85,8 @@ impl Options {
     }
 
     /// True for a word that the specification takes for decoration.
-    pub(super) fn ignores(&self, word: &str) -> bool {
+    #[must_use]
+    pub fn ignores(&self, word: &str) -> bool {
         self.ignore.iter().any(|pattern| match pattern.strip_suffix('*') {
             Some(begin) => word.get(..begin.len()).is_some_and(|own| own.eq_ignore_ascii_case(begin)),
             None => word.eq_ignore_ascii_case(pattern),
@@ -88,15 +95,19 @@ impl Options {
 }
 
 /// A text while it is read.
-pub(super) struct Reading<'a> {
-    pub(super) places: Places<'a>,
-    pub(super) options: &'a Options,
-    pub(super) format: &'static Format,
+#[derive(Debug)]
+pub struct Reading<'a> {
+    /// Its lines.
+    pub places: Places<'a>,
+    /// What the specification says.
+    pub options: &'a Options,
+    /// Its format.
+    pub format: &'static Format,
     noted: RefCell<Noted>,
 }
 
 /// What has been noted.
-#[derive(Default)]
+#[derive(Default, Debug)]
 pub(super) struct Noted {
     pub(super) decoration: BTreeMap<String, usize>,
     pub(super) notes: Vec<String>,
@@ -110,7 +121,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Counts a word that says nothing of the network.
-    pub(super) fn decorated(&self, word: &str) {
+    pub fn decorated(&self, word: &str) {
         /// Maximum number of words that are told apart.
         const MOST: usize = 256;
         let mut noted = self.noted.borrow_mut();
@@ -119,16 +130,18 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Adds a note, once.
-    pub(super) fn note(&self, note: String) {
+    /// Adds a note, once. Of very many, the first are kept.
+    pub fn note(&self, note: String) {
+        /// Maximum number of notes.
+        const MOST: usize = 256;
         let mut noted = self.noted.borrow_mut();
-        if !noted.notes.contains(&note) {
+        if noted.notes.len() < MOST && !noted.notes.contains(&note) {
             noted.notes.push(note);
         }
     }
 
     /// States where a unit comes from, once.
-    pub(super) fn unit(&self, unit: String) {
+    pub fn unit(&self, unit: String) {
         let mut noted = self.noted.borrow_mut();
         if !noted.units.contains(&unit) {
             noted.units.push(unit);
@@ -136,7 +149,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Names an option that would read the file otherwise.
-    pub(super) fn option(&self, option: &str) {
+    pub fn option(&self, option: &str) {
         let mut noted = self.noted.borrow_mut();
         if !noted.choices.iter().any(|known| known == option) {
             noted.choices.push(option.to_owned());

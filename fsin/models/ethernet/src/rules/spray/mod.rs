@@ -404,7 +404,7 @@ impl Spray {
     pub(crate) fn start(&mut self, handle: u32, slot: u32, now: u64) {
         self.flows[handle].message = slot;
         if self.is_ndp {
-            self.send_due(handle, now);
+            self.send_due(handle);
             if let Ends::Ndp { sender, .. } = &mut self.flows[handle].ends {
                 sender.begun();
             }
@@ -614,7 +614,7 @@ impl Spray {
     }
 
     /// NDP: the frames of a connection that are due go to the port.
-    fn send_due(&mut self, handle: u32, _now: u64) {
+    fn send_due(&mut self, handle: u32) {
         let flow = &mut self.flows[handle];
         let (key, source) = (flow.key(handle), flow.source);
         let Ends::Ndp { sender, .. } = &mut flow.ends else { return };
@@ -782,7 +782,7 @@ impl Spray {
                 if let Some(pull) = pull {
                     sender.pulled(pull);
                 }
-                self.send_due(handle, now);
+                self.send_due(handle);
             }
             (Ends::Own(own), Said::Own { answer, is_marked, trimmed }) => {
                 flow.balancer.learn(entropy, Fate::of(trimmed, is_marked), now, trims);
@@ -795,7 +795,7 @@ impl Spray {
             }
             (Ends::Ndp { sender, .. }, Said::Pull { given }) => {
                 sender.pulled(given);
-                self.send_due(handle, now);
+                self.send_due(handle);
             }
             _ => {}
         }
