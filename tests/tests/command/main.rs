@@ -3,6 +3,7 @@
 mod bad_input;
 mod book;
 mod captures;
+mod chunks;
 mod cli;
 mod clusters;
 mod coming;

@@ -149,6 +149,30 @@ class RunKeys(TypedDict, total=False):
     speedup: Optional[Word]
     """steps of a router in a cycle of its links: 2, 1.5, 3/2"""
 
+    subnets: Optional[Number]
+    """copies of the network, of which each packet draws one; a node has links to all of them and sends one packet after the other, by one thread; 1 if absent"""
+
+    input_speedup: Optional[Number]
+    """inputs of the switch for each input port; channel v has input v modulo S; 1 if absent"""
+
+    output_speedup: Optional[Number]
+    """outputs of the switch for each output port; input port i has output i modulo S, and flits queue for the link; 1 if absent"""
+
+    buffer_policy: Optional[Word]
+    """how the channels of an input share its buffer: private, shared, limited, dynamic, shifting; others than private are simulated by the reference engine; private if absent"""
+
+    shared_buffer: Optional[Number]
+    """[flits] buffer of an input, of all its channels, where they share it; --buffer times --vcs if absent"""
+
+    private_buffers: Optional[Number]
+    """groups of channels with places of their own in a shared buffer; one for each channel if absent"""
+
+    private_buffer: Optional[Number]
+    """[flits] places of such a group; 1 if absent"""
+
+    held_slots: Optional[Number]
+    """[flits] places that a channel holds at most; all if absent"""
+
     credit_delay: Optional[Number]
     """[cycles] time until a credit counts, beyond the delay of the link"""
 
@@ -175,6 +199,12 @@ class RunKeys(TypedDict, total=False):
 
     message_classes: Optional[Number]
     """sets of virtual channels, of equal size, that messages and reactions (class 1) do not share; 1 if absent"""
+
+    vc_range: Optional[Word]
+    """channels A to B of a class of messages, by its number, or as read-request, read-reply, write-request, write-reply; apart: an equal part for each class; together: all for all; apart if absent"""
+
+    source_order: Optional[Word]
+    """how classes of messages take turns at their source: in-turn, replies-first; in-turn if absent"""
 
     wait_for_tail_credit: Optional[Word]
     """a virtual channel is free again when all its credits are back, not when the tail has left"""
@@ -504,7 +534,7 @@ class RunKeys(TypedDict, total=False):
     """which free nodes a job gets: contiguous, quasi-contiguous, random (default contiguous)"""
 
     collectives: Optional[Word]
-    """algorithms of collectives in a trace: mpich (by size and ranks; the default), basic, or exceptions: allreduce=ring"""
+    """algorithms of collectives of a trace or kernel: all-reduce=double-tree; of programs of MPI also rules: mpich (by size and ranks; the default) or basic, alone or before the others"""
 
     placement: Optional[Word]
     """nodes of the tasks of a trace or kernel: consecutive, greedy, optimise, column, diagonal, quadrant, shuffle, shift:S, random, file:F, ... (default consecutive)"""
@@ -717,6 +747,30 @@ class ManyKeys(TypedDict, total=False):
     speedup: Union[None, Word, Iterable[Word]]
     """steps of a router in a cycle of its links: 2, 1.5, 3/2"""
 
+    subnets: Union[None, Number, Iterable[Number]]
+    """copies of the network, of which each packet draws one; a node has links to all of them and sends one packet after the other, by one thread; 1 if absent"""
+
+    input_speedup: Union[None, Number, Iterable[Number]]
+    """inputs of the switch for each input port; channel v has input v modulo S; 1 if absent"""
+
+    output_speedup: Union[None, Number, Iterable[Number]]
+    """outputs of the switch for each output port; input port i has output i modulo S, and flits queue for the link; 1 if absent"""
+
+    buffer_policy: Union[None, Word, Iterable[Word]]
+    """how the channels of an input share its buffer: private, shared, limited, dynamic, shifting; others than private are simulated by the reference engine; private if absent"""
+
+    shared_buffer: Union[None, Number, Iterable[Number]]
+    """[flits] buffer of an input, of all its channels, where they share it; --buffer times --vcs if absent"""
+
+    private_buffers: Union[None, Number, Iterable[Number]]
+    """groups of channels with places of their own in a shared buffer; one for each channel if absent"""
+
+    private_buffer: Union[None, Number, Iterable[Number]]
+    """[flits] places of such a group; 1 if absent"""
+
+    held_slots: Union[None, Number, Iterable[Number]]
+    """[flits] places that a channel holds at most; all if absent"""
+
     credit_delay: Union[None, Number, Iterable[Number]]
     """[cycles] time until a credit counts, beyond the delay of the link"""
 
@@ -743,6 +797,12 @@ class ManyKeys(TypedDict, total=False):
 
     message_classes: Union[None, Number, Iterable[Number]]
     """sets of virtual channels, of equal size, that messages and reactions (class 1) do not share; 1 if absent"""
+
+    vc_range: Union[None, Word, Iterable[Word]]
+    """channels A to B of a class of messages, by its number, or as read-request, read-reply, write-request, write-reply; apart: an equal part for each class; together: all for all; apart if absent"""
+
+    source_order: Union[None, Word, Iterable[Word]]
+    """how classes of messages take turns at their source: in-turn, replies-first; in-turn if absent"""
 
     wait_for_tail_credit: Union[None, Word, Iterable[Word]]
     """a virtual channel is free again when all its credits are back, not when the tail has left"""
@@ -1072,7 +1132,7 @@ class ManyKeys(TypedDict, total=False):
     """which free nodes a job gets: contiguous, quasi-contiguous, random (default contiguous)"""
 
     collectives: Union[None, Word, Iterable[Word]]
-    """algorithms of collectives in a trace: mpich (by size and ranks; the default), basic, or exceptions: allreduce=ring"""
+    """algorithms of collectives of a trace or kernel: all-reduce=double-tree; of programs of MPI also rules: mpich (by size and ranks; the default) or basic, alone or before the others"""
 
     placement: Union[None, Word, Iterable[Word]]
     """nodes of the tasks of a trace or kernel: consecutive, greedy, optimise, column, diagonal, quadrant, shuffle, shift:S, random, file:F, ... (default consecutive)"""

@@ -572,7 +572,9 @@ impl Params {
             return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("buffer-policy"));
         }
         let (vcs, size) = (self.vcs as u64, u64::from(self.port_buffer()));
-        let least = vcs.max(self.private_buffers.unwrap_or(self.vcs) as u64 * u64::from(self.private_buffer));
+        // With shifting, the buffer halved for each bit of the number of other channels must leave a place.
+        let each = if self.buffer_policy == BufferPolicy::Shifting { vcs.next_power_of_two() } else { vcs };
+        let least = each.max(self.private_buffers.unwrap_or(self.vcs) as u64 * u64::from(self.private_buffer));
         let ranges = [
             ("private-buffers", self.private_buffers.unwrap_or(1) as u64, 1..=vcs),
             ("private-buffer", self.private_buffer.into(), 0..=MAX_PORT_BUFFER.into()),

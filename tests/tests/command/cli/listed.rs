@@ -75,6 +75,10 @@ fn accepted(model: &str, routing: &str, topology: &str, folder: &Path) -> Result
             // It has no virtual channels, and refuses what can deadlock unless told otherwise.
             "myrinet" => vec![words(&[]), words(&[("unsafe-routing", "true".to_owned())])],
             "flow" => vec![words(&[])],
+            // BookSim's own, which is not free of deadlock, as its page says.
+            "wormhole" if (routing, topology) == ("booksim-ugal", "dragonfly") => {
+                vec![words(&[("vcs", "3".to_owned()), ("unsafe-routing", "true".to_owned())])]
+            }
             _ => channels.collect(),
         };
         for words in all {
@@ -132,6 +136,8 @@ fn run_member(kind: &Kind, member: &Member, folder: &Path) -> Result<(), String>
             let map = format!("graph:{}", folder.join("map.txt").display());
             tried("vct", &[("topology", map), ("traffic", name)])
         }
+        // It is for 64 nodes.
+        "traffic" if name == "taper64" => tried("vct", &[("topology", "torus:8x8".to_owned()), ("traffic", name)]),
         "traffic" => or_needs(with("vct", &[("traffic", spatial::example(&name).unwrap_or(&name))])),
         "temporal" => or_needs(with("vct", &[("temporal", &name)])),
         "sizes" => or_needs(with("vct", &[("size", &name)])),

@@ -117,7 +117,6 @@ impl<H: HostSide> Fast<H> {
             if let Some(&(begin, _)) = line.iter().find(|(begin, _)| *begin >= now) {
                 state.free_at = begin;
             }
-            self.base.hosts.emptied(port);
             return managed::cut(self, port).into();
         }
         let (now, state) = (self.base.now, &mut self.ports[port]);

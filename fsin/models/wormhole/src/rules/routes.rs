@@ -406,8 +406,11 @@ pub(crate) fn select(candidates: &[Candidate], key: u64, outputs: &impl Outputs)
     if let Some((_, port, open)) = best {
         return (port, open);
     }
-    let last = candidates.iter().find(|candidate| candidate.tier == Tier::Escape).unwrap_or(&candidates[0]);
-    (last.port, outputs.available(last.port.into(), last.vcs, last.tier))
+    let escape = candidates.iter().find(|candidate| candidate.tier == Tier::Escape);
+    // Without any candidate, as where a routing has no hop to offer, a head requests nothing, and the watchdog names it.
+    escape
+        .or_else(|| candidates.first())
+        .map_or((0, 0), |last| (last.port, outputs.available(last.port.into(), last.vcs, last.tier)))
 }
 
 /// Refuses fewer VCs than a routing needs, unless the user permits unsafe routing.

@@ -153,7 +153,8 @@ impl Sharing {
     fn fit(self, params: Params) -> Params {
         let vcs = params.vcs;
         let groups = self.groups.map(|groups| groups.min(vcs));
-        let least = (groups.unwrap_or(vcs) as u32 * self.private_buffer).max(vcs as u32);
+        let each = if self.policy == BufferPolicy::Shifting { vcs.next_power_of_two() } else { vcs };
+        let least = (groups.unwrap_or(vcs) as u32 * self.private_buffer).max(each as u32);
         let (input_speedup, output_speedup) = if params.hold == Hold::Packet { (1, 1) } else { self.widths };
         let range = |class: u64| {
             let first = mix2(self.ranges, class) % vcs as u64;

@@ -90,6 +90,8 @@ impl Events for Divided {
     fn renew(&mut self) {
         self.deliver();
         let base = &self.hosts.base;
+        // A deadlock that the change makes is found at once: what the change itself counts belongs to the run.
+        self.last = (base.now, 0);
         for part in self.parts.parts_mut() {
             let of_part = &mut part.fast.base;
             of_part.now = base.now;

@@ -1,0 +1,68 @@
+//! Chunks of a collective are a pipeline: c chunks over s steps, of latency L each, with a time t for the whole vector,
+//! take max(s (L + t / (s c)) + (c - 1) t / (s c), t + L), and never more than one chunk
+//! (`docs/decisions/0560-pipelines-of-chunks.md`).
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+
+use serde_json::Value;
+use tests::command::run;
+
+/// \[b/s\] The rate of all links.
+const RATE: f64 = 100e9;
+
+/// \[s\] The time of an all-reduce on a star, over links of so many ns.
+fn time(network: &str, (ranks, bytes): (u32, u64), nanoseconds: u64, chunks: u32, algorithm: &str) -> f64 {
+    let links = match network {
+        "constant-delay" => format!("--delay {}ns --rate 100Gb/s --links pair", 2 * nanoseconds),
+        "ethernet" => format!("--link-rate 100Gb/s --propagation {nanoseconds}ns --forwarding static"),
+        _ => format!("--link-rate 100Gb/s --propagation {nanoseconds}ns"),
+    };
+    let kernel = format!("all-reduce:algorithm={algorithm},bytes={bytes},chunks={chunks}");
+    let line = format!("run -q --format json --network {network} --topology star:{ranks} --kernel {kernel} {links}");
+    let output = run(Path::new("."), &line);
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    found["completion_seconds"].as_f64().unwrap()
+}
+
+#[test]
+fn chunks_of_a_ring_take_the_time_of_a_pipeline() {
+    for network in ["constant-delay", "flow", "ethernet"] {
+        // Full frames have 1500 of 1538 bytes for data.
+        let payload = if network == "ethernet" { 1500.0 / 1538.0 } else { 1.0 };
+        for case in [(4, 1 << 24), (5, 9_999_995), (7, 1 << 22)] {
+            for nanoseconds in [20, 1_000, 100_000, 2_000_000] {
+                let (ranks, bytes) = (f64::from(case.0), case.1 as f64);
+                let steps = 2.0 * (ranks - 1.0);
+                let whole = steps / ranks * bytes * 8.0 / (RATE * payload);
+                let latency = 2e-9 * nanoseconds as f64;
+                let one = time(network, case, nanoseconds, 1, "ring");
+                for chunks in [1, 3, 16] {
+                    let each = whole / (steps * f64::from(chunks));
+                    let last = steps * (latency + each) + f64::from(chunks - 1) * each;
+                    let expected = last.max(whole + latency);
+                    let found = time(network, case, nanoseconds, chunks, "ring");
+                    let what =
+                        format!("{network}, {case:?}, {nanoseconds} ns, {chunks} chunks: {found} for {expected}");
+                    assert!((found / expected - 1.0).abs() <= 0.01, "{what}");
+                    assert!(found <= one, "{what}, one chunk {one}");
+                }
+            }
+        }
+    }
+}
+
+/// 2 V / B is the time in which every rank has sent and received the vector twice.
+#[test]
+fn a_double_tree_with_chunks_comes_near_its_bound() {
+    for network in ["constant-delay", "flow"] {
+        for ranks in [8, 15, 33] {
+            let bytes = 16 << 20;
+            let bound = 2.0 * bytes as f64 * 8.0 / RATE;
+            let found = time(network, (ranks, bytes), 200, 64, "double-tree");
+            assert!(bound / found >= 0.9, "{network}, {ranks} ranks: {:.3} of the bound", bound / found);
+        }
+    }
+}
