@@ -2,8 +2,9 @@
 //! JSON.
 //!
 //! Each format that is read is a file that states the nodes and edges of a text to a
-//! [description](graph::Description), which alone gives them a meaning, and a row of the [table](rows). The core's table of formats has the list of links
-//! alone until [`install`] adds these rows; the command and the crate `fsin-experiment` do it themselves.
+//! [description](graph::Description), which alone gives them a meaning, and a row of the [table](rows). The core's
+//! table of formats has the list of links alone until [`install`] adds these rows; the command and the crate
+//! `fsin-experiment` do it themselves.
 //!
 //! ```
 //! fsin_networks::install();

@@ -507,7 +507,7 @@ pub trait NetworkSpec: fmt::Debug + Send + Sync {
         false
     }
 
-    /// True if a send ends only when its message has arrived, so that its end does not say that the node can send again.
+    /// True if a send ends only when its message has arrived: its end does not say that the node can send again.
     fn sends_end_at_arrival(&self) -> bool {
         false
     }
