@@ -390,8 +390,8 @@ class Descriptions(unittest.TestCase):
         names = [one.name for one in fsin.list("topologies")]
         self.assertIn("torus", names)
         self.assertTrue(fsin.list("routings", network="wormhole"))
-        (torus,) = fsin.explain("torus")
-        self.assertEqual(torus.family, "topologies")
+        torus, collective = fsin.explain("torus")
+        self.assertEqual((torus.family, collective.family), ("topologies", "collectives"))
         self.assertIn("torus", repr(torus))
         for call, remedy in [
             (lambda: fsin.list("topologeis"), "topologies"),

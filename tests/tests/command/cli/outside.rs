@@ -191,7 +191,7 @@ fn a_format_of_a_program_is_listed_explained_and_read() {
     fs::write(folder.path().join("links.txt"), list).unwrap();
     fs::write(folder.path().join("wrong.txt"), "racks\nr1 many\n").unwrap();
     let found: Value = serde_json::from_str(&said("topology graph:racks.txt --format json")).unwrap();
-    assert_eq!((&found["endpoints"], &found["described"]["format"]), (&9.into(), &"a list of racks".into()), "{found}");
+    assert_eq!((&found["nodes"], &found["described"]["format"]), (&9.into(), &"a list of racks".into()), "{found}");
     let digest = |said: String| serde_json::from_str::<Value>(&said).unwrap()["digest"].clone();
     let line = |file: &str| format!("run --topology graph:{file} --load 0.3 --cycles 3000 --format json");
     let theirs = digest(text(&run(folder.path(), &line("links.txt"))));

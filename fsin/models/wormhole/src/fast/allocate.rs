@@ -2,10 +2,9 @@
 
 use super::part::Part;
 use super::sets::{bits, first_from};
-use super::state::{InPort, Input, NO_VC, NOT_HELD, Routers, State};
+use super::state::{InPort, NO_VC, NOT_HELD, Routers, State};
 use crate::params::{Allocator as Kind, Hold, Params};
 use crate::rules::allocator::Request;
-use crate::rules::buffers::Pool;
 use crate::rules::interface::Endpoints;
 use crate::rules::priority::{self, Front, Priority};
 use crate::rules::routes::{ByKey, Candidate, Outputs, Tier, select};
@@ -89,10 +88,6 @@ struct HeadView<'a, const P: usize, const V: usize> {
     router: usize,
     /// \[flits\] Length of the packet whose head this is.
     flits: u32,
-    /// By output port: the next buffer, where VCs share it; else empty.
-    pools: &'a [Pool],
-    /// \[flits\] The most that a VC can hold.
-    deepest: u32,
 }
 
 impl<const P: usize, const V: usize> HeadView<'_, P, V> {
@@ -101,32 +96,26 @@ impl<const P: usize, const V: usize> HeadView<'_, P, V> {
         let outputs = &self.routers.all[self.router].outputs[port];
         bits(vcs.into()).map(move |vc| (vc, outputs[vc].credits.into()))
     }
-
-    /// \[flits\] Places that a VC of a port with so many credits may take.
-    fn room(&self, port: usize, vc: usize, credits: u32) -> u32 {
-        self.pools.get(port).map_or(credits, |pool| pool.room(vc))
-    }
 }
 
 impl<const P: usize, const V: usize> Outputs for HeadView<'_, P, V> {
     fn available(&self, port: usize, vcs: u32, tier: Tier) -> u32 {
-        let Params { wait_for_tail_credit, vc_busy_when_full, .. } = *self.params;
+        let Params { buffer, wait_for_tail_credit, vc_busy_when_full, .. } = *self.params;
         let free = self.routers.all[self.router].out_ports[port].free & vcs;
-        let suits = |vc: usize, credits: u32| {
-            let room = self.room(port, vc, credits);
-            (!wait_for_tail_credit || credits == self.deepest)
-                && (!vc_busy_when_full || room > 0)
-                && (tier != Tier::Adaptive || credits == self.deepest || room >= self.flits)
+        let suits = |credits: u32| {
+            (!wait_for_tail_credit || credits == buffer)
+                && (!vc_busy_when_full || credits > 0)
+                && (tier != Tier::Adaptive || credits == buffer || credits >= self.flits)
         };
-        self.credits_of(port, free).filter(|&(vc, credits)| suits(vc, credits)).fold(0, |mask, (vc, _)| mask | 1 << vc)
+        self.credits_of(port, free).filter(|&(_, credits)| suits(credits)).fold(0, |mask, (vc, _)| mask | 1 << vc)
     }
 
     fn credits(&self, port: usize, vcs: u32) -> u32 {
-        self.credits_of(port, vcs).map(|(vc, credits)| self.room(port, vc, credits)).sum()
+        self.credits_of(port, vcs).map(|(_, credits)| credits).sum()
     }
 
     fn occupancy(&self, port: usize, vcs: u32) -> u32 {
-        self.credits_of(port, vcs).map(|(_, credits)| self.deepest - credits).sum()
+        self.credits_of(port, vcs).map(|(_, credits)| self.params.buffer - credits).sum()
     }
 }
 
@@ -197,14 +186,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let input = *self.routers.input(input_vc);
         let number = self.routers.front(input_vc).packet;
         let packet = &self.ends.packets[number];
-        let view = HeadView {
-            params: &self.params,
-            routers: &self.routers,
-            router,
-            flits: packet.flits,
-            pools: self.pools.get(router * P..(router + 1) * P).unwrap_or(&[]),
-            deepest: self.deepest,
-        };
+        let view = HeadView { params: &self.params, routers: &self.routers, router, flits: packet.flits };
         if !self.is_adaptive {
             return (input.port, view.available(input.port.into(), input.vcs, Tier::Free));
         }
@@ -358,22 +340,6 @@ impl<const P: usize, const V: usize> Part<P, V> {
     #[inline(always)]
     pub(super) fn has_place(&self, router: usize, output: usize) -> bool {
         self.routers.all[router].output(output).credits > 0
-            && self.pools.get(router * P + output / V % P).is_none_or(|pool| pool.room(output % V) > 0)
-    }
-
-    /// True if any of these VCs of an output port has a place in the next buffer.
-    #[inline(always)]
-    pub(super) fn has_places(&self, router: usize, port: usize, vcs: u32) -> bool {
-        if self.pools.is_empty() {
-            return self.routers.all[router].has_credit(port, vcs);
-        }
-        bits(vcs.into()).any(|vc| self.has_place(router, port * V + vc))
-    }
-
-    /// True if a flit that has an output VC can be granted the switch in this step: the VC has a place in the next
-    /// buffer, and the queue of the output has room.
-    pub(super) fn can_take(&mut self, router: usize, output: usize, step: u64) -> bool {
-        self.has_place(router, output) && self.has_room(router * P + output / V % P, step)
     }
 
     /// True if the first channel of the class of a head is free with a credit at a port, and one of the others as well.
@@ -410,7 +376,9 @@ impl<const P: usize, const V: usize> Part<P, V> {
         if self.params.speculative {
             for at in 0..self.scratch.heads.len() {
                 let HeadRequest { input, port, vcs: mask, .. } = self.scratch.heads[at];
-                if self.has_places(router, port.into(), mask) && self.has_room(base_port + usize::from(port), step) {
+                if self.routers.all[router].has_credit(port.into(), mask)
+                    && self.has_room(base_port + usize::from(port), step)
+                {
                     let (from, vc) = self.routers.split(input.into());
                     self.scratch.speculative[from] |= 1 << vc;
                     asking |= 1 << from;
@@ -434,9 +402,8 @@ impl<const P: usize, const V: usize> Part<P, V> {
             let mut outs = 0u64;
             // Requests of flits that have a VC precede speculative ones.
             for vc in bits_from(requests, start) {
-                let Input { port, output, .. } = self.routers.all[router].inputs[from % P][vc % V];
-                let to = usize::from(port);
-                if self.may_be_full && !self.can_take(router, output.into(), step) {
+                let to = usize::from(self.routers.all[router].inputs[from % P][vc % V].port);
+                if self.params.output_queue.is_some() && !self.has_room(base_port + to, step) {
                     self.routers.all[router].inputs[from % P][vc % V].since += 1;
                     self.stalls.no_credit += 1;
                 } else if (outs | busy_outputs) >> to & 1 == 0 {
@@ -487,18 +454,14 @@ impl<const P: usize, const V: usize> Part<P, V> {
             self.scratch.grants.push(Grant { input, output: this.output, is_speculative: false });
             return;
         }
-        let head = self.scratch.heads.iter().position(|head| head.input == input && head.won != NO_VC);
-        let is_useful = |at: &usize| {
-            self.has_place(router, self.scratch.heads[*at].won.into())
-                && (!self.keeps_channel_0 || self.has_both(router, to, input.into()))
-        };
-        match head.filter(is_useful) {
-            Some(at) => {
-                let head = &mut self.scratch.heads[at];
+        let has_both = !self.keeps_channel_0 || self.has_both(router, to, input.into());
+        let head = self.scratch.heads.iter_mut().find(|head| head.input == input);
+        match head.filter(|head| head.won != NO_VC) {
+            Some(head) if has_both && self.routers.all[router].output(head.won.into()).credits > 0 => {
                 head.is_granted = true;
                 self.scratch.grants.push(Grant { input, output: head.won, is_speculative: true });
             }
-            None => self.stalls.misspeculated += 1,
+            _ => self.stalls.misspeculated += 1,
         }
     }
 
@@ -516,6 +479,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
     /// requests, as a mask. Returns the input ports that still have requests, and the output ports that are busy, as
     /// masks.
     fn keep_connections(&mut self, router: usize, mut asking: u64, step: u64) -> (u64, u64) {
+        let base_port = router * P;
         let mut busy_outputs = 0;
         for from in 0..self.routers.ports {
             let InPort { held, requests, .. } = self.routers.all[router].in_ports[from];
@@ -524,7 +488,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             }
             let local = self.routers.first_vc(from) + usize::from(held);
             let input = *self.routers.all[router].input(local);
-            if requests >> held & 1 == 0 || !self.can_take(router, input.output.into(), step) {
+            if requests >> held & 1 == 0 || !self.has_room(base_port + usize::from(input.port), step) {
                 self.routers.all[router].in_ports[from].held = NOT_HELD;
                 continue;
             }
@@ -533,13 +497,13 @@ impl<const P: usize, const V: usize> Part<P, V> {
             busy_outputs |= 1 << input.port;
             asking &= !(1 << from);
             self.scratch.speculative[from] = 0;
-            if !self.may_be_full {
+            if self.params.output_queue.is_none() {
                 continue;
             }
             // The other requests of this port count as waiting for full buffers, as without the connection.
             for vc in bits(requests.into()) {
-                let output = self.routers.all[router].inputs[from][vc].output;
-                if !self.can_take(router, output.into(), step) {
+                let to = usize::from(self.routers.all[router].inputs[from][vc].port);
+                if !self.has_room(base_port + to, step) {
                     self.routers.all[router].inputs[from][vc].since += 1;
                     self.stalls.no_credit += 1;
                 }

@@ -245,7 +245,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     fn deadlock(&self) -> Deadlock {
         let first = self.parts.parts().iter().find_map(|part| part.first_waiting());
         let waits_for = |place: Place| match self.part_of(place.0).waits_for(place)? {
-            Awaited::Room(place) => Some(self.part_of(place.0).occupied(place)),
+            Awaited::Room(place) => Some(place),
             Awaited::Node(node) => self.wiring.taps_of(node).find_map(|tap| {
                 let (part, number) = self.places[tap];
                 let vc = self.parts.parts()[part as usize].ends.sends_into(number as usize)?;

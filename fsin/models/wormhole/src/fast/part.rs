@@ -16,7 +16,6 @@ use super::sets::{Set, bits};
 use super::state::{ABROAD, ENDPOINT, Input, NO_FLIT, NO_VC, Routers, State, pack, unpack, uses_masks};
 use crate::params::{Hold, Params};
 use crate::rules::batch::Batch;
-use crate::rules::buffers::Pool;
 use crate::rules::details::{Details, Stalls};
 use crate::rules::interface::{Endpoints, Flit, Unsent};
 use crate::rules::outages::Arriving;
@@ -79,12 +78,6 @@ pub(super) struct Part<const P: usize, const V: usize> {
     pub(super) flit_hops: u64,
     /// By VC: sum of the cycles in which flits left buffers, less those in which they came.
     pub(super) occupancy: [u64; V],
-    /// By router and output port: the next buffer, where VCs share it; else empty.
-    pub(super) pools: Vec<Pool>,
-    /// \[flits\] The most that a VC can hold.
-    pub(super) deepest: u32,
-    /// True if a flit with a credit may find no room at its output or in the next buffer.
-    pub(super) may_be_full: bool,
     /// True if the switch has more inputs or outputs than the router has ports.
     pub(super) is_widened: bool,
     /// By router and input of the switch, where it has more than the router has ports: the VC with which the search for
@@ -247,8 +240,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let routers = Routers::new(params, wiring, &locals, &endpoints);
         let queues = if params.output_queue.is_some() { count * P } else { 0 };
         let by_masks = uses_masks(params, params.vc_allocator) && uses_masks(params, params.switch_allocator);
-        let is_bare = !params.is_widened() && !params.shares_buffers();
-        let is_plain = is_bare
+        let is_plain = !params.is_widened()
             && by_masks
             && !params.keeps_channel_0()
             && params.hold == Hold::Flit
@@ -287,9 +279,6 @@ impl<const P: usize, const V: usize> Part<P, V> {
             stalls: Stalls::default(),
             flit_hops: 0,
             occupancy: [0; V],
-            pools: if params.shares_buffers() { vec![Pool::new(params); count * P] } else { Vec::new() },
-            deepest: params.deepest(),
-            may_be_full: params.output_queue.is_some() || params.shares_buffers(),
             is_widened: params.is_widened(),
             next_vcs: match params.is_widened() {
                 true => (0..count * P * params.input_speedup).map(|at| (at % params.input_speedup) as u8).collect(),
@@ -594,9 +583,6 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let router = routers.router_of(output);
         let this = &mut routers.all[router];
         let has_needs = this.needs != 0;
-        if let Some(pool) = self.pools.get_mut(output / V) {
-            pool.credit(output % V);
-        }
         let out = this.output_mut(output);
         out.credits += 1;
         let (credits, owner) = (out.credits, out.owner);

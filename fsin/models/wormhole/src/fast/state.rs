@@ -26,9 +26,6 @@ pub(super) const NO_VC: u16 = u16::MAX;
 /// No flit.
 pub(super) const NO_FLIT: u32 = u32::MAX;
 
-/// The bit of a tail in a [packed](pack) flit.
-pub(super) const TAIL: u32 = 1;
-
 /// A flit in 32 bits: the handle of its packet, and whether it is the head and the tail.
 #[inline(always)]
 pub(super) const fn pack(flit: Flit) -> u32 {
@@ -246,7 +243,7 @@ impl<const P: usize, const V: usize> Routers<P, V> {
     pub(super) fn new(params: &Params, wiring: &Wiring, own: &Range<usize>, endpoints: &[u32]) -> Self {
         const { assert!(P.is_power_of_two() && V.is_power_of_two(), "numbers are split by shifts") };
         let (routers, ports, vcs) = (own.len(), wiring.ports, params.vcs);
-        let ring_shift = params.deepest().next_power_of_two().ilog2();
+        let ring_shift = params.buffer.next_power_of_two().ilog2();
         let vcs_in_all = routers * P * V;
         let places = vcs_in_all << ring_shift;
         let input = Input { first: 0, len: 0, output: 0, accept: 0, state: State::Idle, port: 0, vcs: 0, since: 0 };
@@ -292,7 +289,7 @@ impl<const P: usize, const V: usize> Routers<P, V> {
             true => Vec::new(),
             false => vec![Allocator::new(kind, size, size); routers],
         };
-        let output = Output { credits: params.deepest() as u16, owner: NO_VC, grant: 0 };
+        let output = Output { credits: params.buffer as u16, owner: NO_VC, grant: 0 };
         let router = |router| Router {
             requests: 0,
             needs: 0,

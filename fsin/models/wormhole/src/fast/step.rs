@@ -3,7 +3,7 @@
 use super::allocate::{Grant, HeadRequest};
 use super::part::Part;
 use super::sets::bits;
-use super::state::{ABROAD, ENDPOINT, InPort, NO_FLIT, NO_VC, NOT_HELD, OutPort, Router, Routers, State, TAIL, unpack};
+use super::state::{ABROAD, ENDPOINT, InPort, NO_FLIT, NO_VC, NOT_HELD, OutPort, Router, Routers, State, unpack};
 use crate::params::{Hold, Speedup};
 use crate::rules::routes::ByKey;
 
@@ -199,21 +199,21 @@ impl<const P: usize, const V: usize> Part<P, V> {
 
     /// Applies the grants of the step to the state.
     fn apply(&mut self, router: usize, step: u64) {
+        let base_port = router * P;
         for at in 0..self.scratch.heads.len() {
             let head = self.scratch.heads[at];
-            if head.won != NO_VC && self.params.speculative && !head.is_granted {
-                if self.can_take(router, head.won.into(), step) {
+            if head.won == NO_VC {
+                continue;
+            }
+            if self.params.speculative && !head.is_granted {
+                let has_place = self.has_place(router, head.won.into());
+                if has_place && self.has_room(base_port + usize::from(head.port), step) {
                     self.stalls.lost_switch += 1;
                 } else {
                     self.stalls.no_credit += 1;
                 }
             }
-        }
-        for at in 0..self.scratch.heads.len() {
-            let head = self.scratch.heads[at];
-            if head.won != NO_VC {
-                self.assign_output_vc(router, &head, step);
-            }
+            self.assign_output_vc(router, &head, step);
         }
         for at in 0..self.scratch.grants.len() {
             let grant = self.scratch.grants[at];
@@ -231,9 +231,6 @@ impl<const P: usize, const V: usize> Part<P, V> {
         packet.vc_cycles += packet.end_stage(self.clock);
         let this = &mut self.routers.all[router];
         this.withdraw_need(local);
-        if let Some(pool) = self.pools.get_mut(router * P + output / V % P) {
-            pool.own(output % V);
-        }
         let input = this.input_mut(local);
         self.stalls.no_vc += step - input.since;
         if head.is_granted && front.is_tail {
@@ -277,21 +274,14 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let output_vc = &mut own_router.outputs[to][out_vc];
         output_vc.credits -= 1;
         let credits = output_vc.credits;
-        if let Some(pool) = self.pools.get_mut(router * P + to) {
-            pool.send(out_vc, word & TAIL != 0);
-        }
         self.flit_hops += 1;
         let waiting = &mut self.occupancy[vc];
         *waiting = waiting.wrapping_add(now);
 
         let in_port = &mut own_router.in_ports[from];
-        match self.last_credits.get_mut(router * P + from) {
-            // The credits of a step go together.
-            Some(last) if *last == step => {}
-            last => {
-                in_port.sent = now.max(in_port.sent + 1);
-                last.into_iter().for_each(|last| *last = step);
-            }
+        // The credits of a step go together where the switch has several inputs for a port.
+        if !self.is_widened || std::mem::replace(&mut self.last_credits[router * P + from], step) != step {
+            in_port.sent = now.max(in_port.sent + 1);
         }
         self.credits.add(in_port.sent + u64::from(in_port.delay), in_port.back + vc as u32);
 

@@ -53,17 +53,6 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
-    /// The buffer that stands in the way where one waits for room in another: that one, or the first of the same input
-    /// that holds flits, if VCs share places.
-    pub(super) fn occupied(&self, (router, input): Place) -> Place {
-        let vcs = self.params.vcs;
-        let first = input / vcs * vcs;
-        let base = self.routers.base(router - self.first);
-        let holds = |&input: &usize| self.routers.input(base + self.routers.to_local_number(input)).len > 0;
-        let other = if holds(&input) { None } else { (first..first + vcs).find(holds) };
-        (router, if self.params.shares_buffers() { other.unwrap_or(input) } else { input })
-    }
-
     /// Nodes that refuse a packet which has come to them.
     pub(super) fn refusing(&self) -> Vec<NodeId> {
         self.sinks.as_ref().map_or_else(Vec::new, |sinks| sinks.all_refusing(&self.ends.packets))

@@ -245,6 +245,8 @@ pub(crate) struct Endpoints {
     credits: Vec<u32>,
     /// By tap: its link, where some links pass less than a flit in each cycle; else empty.
     links: Vec<PacedLink>,
+    /// Number of queues of each source.
+    per_source: usize,
     /// By tap: the buffer of its router's input port, where VCs share it; else empty.
     pools: Vec<Pool>,
     /// By message class: its first VC, and the number of its VCs.
@@ -265,6 +267,16 @@ pub(crate) struct Endpoints {
     pub(crate) flits_sent: u64,
     /// \[flits\] Flits that these sinks have received.
     pub(crate) flits_received: u64,
+}
+
+/// Takes the next place of a packet in the buffer of its router, if there is one.
+#[cold]
+fn takes_place(pool: &mut Pool, sending: &Sending) -> bool {
+    let has_room = pool.room(sending.vc.into()) > 0;
+    if has_room {
+        pool.send(sending.vc.into(), sending.left == 1);
+    }
+    has_room
 }
 
 impl Endpoints {
@@ -290,6 +302,7 @@ impl Endpoints {
                 .iter()
                 .flat_map(|paced| numbers.iter().map(|&tap| paced.from_taps[tap as usize]))
                 .collect(),
+            per_source: params.queues(),
             pools: if params.shares_buffers() { vec![Pool::new(params); count] } else { Vec::new() },
             ranges: (0..params.message_classes).map(range).collect(),
             shares_vcs: params.queues() > 1 && params.vc_ranges != VcRanges::Apart,
@@ -470,7 +483,7 @@ impl Endpoints {
     /// The flit of one queue that an endpoint sends in this cycle, and its VC.
     #[inline]
     fn send_of(&mut self, endpoint: usize, number: u8, now: u64) -> Option<(Flit, u8, u8)> {
-        let at = endpoint * self.params.queues() + usize::from(number);
+        let at = endpoint * self.per_source + usize::from(number);
         let is_head = self.queues[at].sending.is_none();
         if is_head {
             self.begin(endpoint, number, now)?;
@@ -482,11 +495,8 @@ impl Endpoints {
         if *credits == 0 {
             return None;
         }
-        if let Some(pool) = self.pools.get_mut(tap) {
-            if pool.room(sending.vc.into()) == 0 {
-                return None;
-            }
-            pool.send(sending.vc.into(), sending.left == 1);
+        if !self.pools.is_empty() && !takes_place(&mut self.pools[tap], sending) {
+            return None;
         }
         *credits -= 1;
         self.flits_sent += 1;
@@ -523,14 +533,14 @@ impl Endpoints {
 
     /// Begins the next packet of a queue, if there is a packet and a VC for it; otherwise returns `None`.
     fn begin(&mut self, endpoint: usize, number: u8, now: u64) -> Option<()> {
-        if self.is_held || !self.queues[endpoint * self.params.queues() + usize::from(number)].has_more() {
+        if self.is_held || !self.queues[endpoint * self.per_source + usize::from(number)].has_more() {
             return None;
         }
         let subnet = if self.params.subnets > 1 { self.subnet_of_next(endpoint) } else { 0 };
         let tap = endpoint + usize::from(subnet);
         let open = if self.shares_vcs || !self.pools.is_empty() { self.open_vcs(tap) } else { u32::MAX };
-        let of_tap = self.queues[tap * self.params.queues() + usize::from(number)].last_vc;
-        let queue = &mut self.queues[endpoint * self.params.queues() + usize::from(number)];
+        let of_tap = self.queues[tap * self.per_source + usize::from(number)].last_vc;
+        let queue = &mut self.queues[endpoint * self.per_source + usize::from(number)];
         let source = &mut self.sources[endpoint];
         // Messages of a queue of one class alone take turns.
         let class = queue.next().map_or(number, |unsent| unsent.class);
@@ -569,7 +579,7 @@ impl Endpoints {
             pool.own(vc.into());
         }
         queue.sending = Some(Sending { packet: self.packets.store(packet), left: flits as u32, subnet, vc, ends });
-        self.queues[tap * self.params.queues() + usize::from(number)].last_vc = vc;
+        self.queues[tap * self.per_source + usize::from(number)].last_vc = vc;
         self.report.short += self.packet_flits - flits;
         self.report.waited.record(waited);
         self.report.hops += u64::from(self.own_links);
