@@ -1,4 +1,7 @@
-//! Every algorithm of collectives has the same messages, whoever asks for it: a kernel, a program of MPI, a Chakra trace, a graph.
+//! Every algorithm of collectives has the same messages, whoever asks for it: a kernel, a program of MPI, a Chakra
+//! trace, a graph.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use trgen::TaskId;
 use trgen::collective::{COLLECTIVES, Row};

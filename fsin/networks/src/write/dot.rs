@@ -233,8 +233,8 @@ impl Names {
         let mut new = Self { counted, endpoints, declared: Vec::new(), numbers: Vec::new(), nodes };
         let mut next = endpoints;
         let mut switches_to = |last: usize, new: &mut Self| {
-            for switch in next..last {
-                let mut attributes = vec![Attribute::new("endpoints", count[switch].to_string())];
+            for (switch, &own) in count.iter().enumerate().take(last).skip(next) {
+                let mut attributes = vec![Attribute::new("endpoints", own.to_string())];
                 match network.fabric().nics().contain(switch - endpoints) {
                     true => attributes.push(Attribute::new("kind", "nic")),
                     false if is_called_host(network, switch) => attributes.push(Attribute::new("kind", "switch")),
@@ -244,9 +244,9 @@ impl Names {
             }
             next = next.max(last);
         };
-        for endpoint in 0..endpoints {
+        for (endpoint, home) in homes.iter().enumerate().take(endpoints) {
             if new.counted[endpoint] {
-                switches_to(homes[endpoint].index() + 1, &mut new);
+                switches_to(home.index() + 1, &mut new);
             } else {
                 let kind = (!is_called_host(network, endpoint)).then(|| Attribute::new("kind", "host"));
                 new.declare(network, endpoint, kind.into_iter().collect());

@@ -379,11 +379,11 @@ impl Description<'_> {
         let mut numbered = None;
         if self.is_numbered {
             let mut endpoints = vec![None; of_file];
-            for node in 0..self.nodes.len() {
+            for (node, &number_here) in numbers.iter().enumerate().take(self.nodes.len()) {
                 if let (Ok(number), true) = (self.name(node).parse::<usize>(), self.is_host(node))
                     && let Some(place) = endpoints.get_mut(number)
                 {
-                    *place = Some(numbers[node]);
+                    *place = Some(number_here);
                 }
             }
             numbered = Some(endpoints);
