@@ -116,6 +116,15 @@ const SECOND: &[(&str, &str, &[&[u32]], Weights)] = &[
         let [x, y] = at(sizes, source)[..] else { panic!("two dimensions") };
         only(sizes, source, node(sizes, &[y, x]))
     }),
+    ("badperm-yarc", "badperm-yarc", SQUARES, |sizes, source| {
+        let side = count(sizes).isqrt();
+        among(sizes, |to| to != source && to % side == source / side)
+    }),
+    ("taper64", "taper64", &[&[64], &[8, 8], &[4, 4, 4]], |_, source| {
+        let near = |to: u32| [0, 1, 7, 8, 9, 55, 56, 57, 63].contains(&((64 + to - source) % 64));
+        let weight = |to| if to == source { 0.0 } else { 1.0 / 64.0 + if near(to) { 1.0 / 9.0 } else { 0.0 } };
+        (0..64).map(weight).collect()
+    }),
     ("complement", "complement", BITS, |sizes, source| only(sizes, source, count(sizes) - 1 - source)),
     ("butterfly", "butterfly", BITS, |sizes, source| {
         digits(sizes, source, |d| d.swap(0, count(sizes).ilog2() as usize - 1))
