@@ -193,7 +193,7 @@ pub(crate) fn broadcast(
     out: &mut dyn FnMut(Step),
 ) -> u32 {
     let top = size.next_power_of_two();
-    // The lowest 1 bit, beyond which the number itself gives on.
+    // The lowest bit that is set: a number receives from the one without it, and sends to those with one lower bit more.
     let own = if number == 0 { top } else { number & number.wrapping_neg() };
     if number > 0 {
         out(Step { action: Action::Keep, peer: task(number - own), pieces, round: round + own.ilog2() });

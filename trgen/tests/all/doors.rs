@@ -1,5 +1,4 @@
-//! Every algorithm of collectives has the same messages, whoever asks for it: a kernel, a program of MPI, a Chakra
-//! trace, a graph.
+//! Every algorithm of collectives has the same messages by every door: kernel, MPI program, Chakra trace, graph.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -112,11 +112,11 @@ pub struct Environment {
     pub initial_window: u64,
     /// Number of duplicate acknowledgements that show a loss, of the transport `window`.
     pub dup_acks: u64,
-    /// \[ps\] Largest round trip of a frame over empty links, of all pairs of hosts: twice the delays, and a full frame
-    /// at each link of the path there, in whole ns. 0 if no congestion control uses it.
+    /// \[ps\] The largest round trip of a frame over empty links, over all pairs of hosts: twice the delays, and a full
+    /// frame at each link of the path there, in whole ns; 0 if no congestion control uses it.
     pub round_trip: u64,
-    /// \[bytes\] Largest product of round trip and slowest rate of a path, of all pairs of hosts. 0 if no congestion
-    /// control uses it.
+    /// \[bytes\] The largest product of round trip and slowest rate of a path, over all pairs of hosts; 0 if no
+    /// congestion control uses it.
     pub product: u64,
 }
 

@@ -2,9 +2,9 @@
 //!
 //! It is that of IEEE 802.1D (clause 17, RSTP). The root is the switch with the lowest number, network interfaces of
 //! hosts excepted. Every other switch has a root port: the one with the least path cost; among equals that to the
-//! switch with the lowest number, and then to its lowest port. A link without a root port at either end is blocked. The
-//! cost of a link is 20 Tb/s divided by its data rate (table 17-3). The tree leads through interfaces of hosts only to
-//! switches that it does not reach otherwise, as if links from them had a higher cost than all others. Switches begin
+//! switch with the lowest number, and then to its lowest port. A link is blocked if neither of its ends is a root port.
+//! The cost of a link is 20 Tb/s divided by its data rate (table 17-3). The tree leads through interfaces of hosts only
+//! to switches that it does not reach otherwise, as if links from them had a higher cost than all others. Switches begin
 //! with this tree: its messages are not simulated.
 
 use super::alive::Alive;

@@ -4,8 +4,9 @@
 //! a slow link. It has a queue without bound for each message class, and sends one packet of a queue after the other;
 //! classes that have a flit and a credit take turns, those of a higher priority first. A head takes the first VC of its
 //! class that has a credit and that no other packet of the source has, cyclically from the one after that of the
-//! queue's last packet, or the first VC of the class alone if that was of another range; the other flits of the packet wait for credits of that VC. All classes may have one queue
-//! instead, in which replies pass requests. A sink takes what comes, one flit a cycle.
+//! queue's last packet; if that packet had another range of VCs, the head takes no VC but the first of its class. The
+//! other flits of the packet wait for credits of that VC. All classes may have one queue instead, in which replies pass
+//! requests. A sink takes what comes, one flit a cycle.
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;

@@ -36,7 +36,7 @@ pub(super) struct OneEdge {
     pub(super) ends: [u32; 2],
     /// The attributes: a set of [`Description::sets`].
     pub(super) set: u32,
-    /// \[bytes\] Offset of the edge, and in the lowest bit whether it is directed.
+    /// Twice the offset \[bytes\] of the edge in the text, and 1 more if it is directed.
     place: u32,
 }
 
