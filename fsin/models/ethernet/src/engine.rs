@@ -7,9 +7,7 @@ use fsin_core::engine::Engine;
 use fsin_core::messages::Messages;
 use fsin_core::network::{Deadlock, Injected, Livelock, Measure, NetworkFailure, Notices, PortFigures, QueueFigures};
 use fsin_core::stats::Distribution;
-use fsin_core::topology::Topology;
 use fsin_core::view::Occupancy;
-use trgen::catalog::SpecError;
 use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::{Cycle, Message};
@@ -28,7 +26,7 @@ use crate::rules::tally::Tally;
 use crate::rules::ties::Ties;
 use crate::rules::wait::cyclic_wait;
 use crate::rules::wiring::{Link, Wiring};
-use crate::{Details, Ethernet, PortDetails, Totals};
+use crate::{Details, Ethernet, PortDetails, Prepared, Totals};
 
 /// \[frames\] Number of frames dropped without an arrival between, below which no livelock is looked for.
 const DROPS_IN_VAIN: u64 = 100_000;
@@ -71,15 +69,15 @@ pub(crate) struct Base<H = Hosts> {
 }
 
 impl Base {
-    pub(crate) fn new(topology: &dyn Topology, params: Params) -> Result<Self, SpecError> {
-        let (wiring, alive, tables) = crate::prepare(topology, &params)?;
+    /// The network that was prepared with these parameters.
+    pub(crate) fn new(Prepared { wiring, alive, tables }: Prepared, params: Params) -> Self {
         let slowest = wiring.links.iter().zip(&wiring.rooms).map(|(link, &room)| {
             let frame = link.time(params.frames.longest() as u16) + link.gap;
             frame.saturating_mul(u64::from(room) + 1).saturating_add(link.delay).saturating_add(params.switch_latency)
         });
         let patience = slowest.max().unwrap_or(0).saturating_mul(wiring.switches as u64 + 1);
         let lengths = if params.port_stats == PortStats::Histogram { wiring.links.len() } else { 0 };
-        Ok(Self {
+        Self {
             lengths: vec![Lengths::default(); lengths],
             ties: Ties::new(params.seed, params.ties == TieOrder::Hash),
             errors: Errors::new(params.seed, params.per),
@@ -97,7 +95,7 @@ impl Base {
             wiring,
             alive,
             tables,
-        })
+        }
     }
 
     /// The same network without its hosts, of which `hosts` takes the place. The network must not have run.

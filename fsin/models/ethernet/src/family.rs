@@ -26,7 +26,6 @@ use crate::components::{
 use crate::entropy;
 use crate::ideal::Ideal;
 use crate::params::{InFlight, TieOrder};
-use crate::rules::alive::Alive;
 use crate::rules::frame::Frames;
 use crate::rules::trim::TwoLevels;
 use crate::rules::wiring::{ROUTED, Wiring};
@@ -34,8 +33,8 @@ use crate::switch::{self, MarkAt, Switch, TRIM_MODES, Trim, TrimMode};
 use crate::transport::{self, Built};
 use crate::wire::FrameBytes;
 use crate::{
-    CONTROLS, ENTROPIES, Ethernet, Forwarding, Params, SPREADS, Spread, Switching, TRANSPORTS, Transport,
-    blocked_links, check, fast, host_rates, reference, unused_links,
+    CONTROLS, ENTROPIES, Ethernet, Forwarding, Params, Prepared, SPREADS, Spread, Switching, TRANSPORTS, Transport,
+    fast, prepare, reference,
 };
 
 /// Settings of the sliding window.
@@ -185,6 +184,7 @@ struct Spec {
     /// The topology at the start.
     at_first: Arc<dyn Topology>,
     params: Params,
+    prepared: Prepared,
     /// True if the reference engine simulates the network, false for the fast engine.
     is_reference: bool,
     /// Number of threads of the fast engine.
@@ -255,7 +255,7 @@ impl Spec {
             failures,
             seed: values.integer("seed")?,
         };
-        check(&*topology, &params)?;
+        let prepared = prepare(&*topology, &params)?;
         let is_reference = values.choice("engine", &[("fast", false), ("reference", true)])?;
         let threads = parallel::threads(values, is_reference)?;
         if threads > 1
@@ -268,7 +268,7 @@ impl Spec {
         }
         let at_first = params.failures.at_first(&topology);
         let by_former_key = params.spread.is_several() && values.switch("ecmp")? && !values.is_set("spread");
-        Ok(Self { topology, at_first, params, is_reference, threads, by_former_key })
+        Ok(Self { topology, at_first, params, prepared, is_reference, threads, by_former_key })
     }
 }
 
@@ -427,29 +427,24 @@ impl Spec {
 
     /// As [`switch::headrooms_of_switches`].
     fn headrooms(&self) -> Option<([u64; 2], Option<u64>)> {
-        let wiring = Wiring::new(&*self.topology, &self.params).ok()?;
-        switch::headrooms_of_switches(&self.params, &wiring)
+        switch::headrooms_of_switches(&self.params, &self.prepared.wiring)
     }
 
     /// Queues of two levels as settings: which frames are cut, and the room.
     fn two_levels(&self) -> Vec<(&'static str, String)> {
         let Some(trim) = self.params.switch.trim else { return Vec::new() };
         let name = TRIM_MODES.iter().find(|(_, mode)| *mode == trim.mode).map_or("", |(name, _)| *name);
-        let wiring = Wiring::new(&*self.topology, &self.params);
-        let room = wiring.and_then(|wiring| {
-            let alive = Alive::new(&*self.topology, &wiring, &self.params)?;
-            Ok(TwoLevels::new(&self.params, &wiring, &alive).room)
-        });
-        let room = room.ok().map(|room| ("port-queue", format!("{room}B")));
-        [("trim", name.to_owned())].into_iter().chain(room).collect()
+        let Prepared { wiring, alive, .. } = &self.prepared;
+        let room = TwoLevels::new(&self.params, wiring, alive).room;
+        vec![("trim", name.to_owned()), ("port-queue", format!("{room}B"))]
     }
 
     /// Builds the network with the engine that is set.
-    fn network(&self) -> Result<Box<dyn Ethernet>, SpecError> {
-        let (topology, params) = (&*self.topology, self.params.clone());
+    fn network(&self) -> Box<dyn Ethernet> {
+        let (prepared, params) = (self.prepared.clone(), self.params.clone());
         match self.is_reference {
-            true => reference::build(topology, params),
-            false => fast::build(topology, params, self.threads),
+            true => reference::build_prepared(prepared, params),
+            false => fast::build_prepared(prepared, params, self.threads, fast::EVENTS_WORTH_THREADS),
         }
     }
 
@@ -476,7 +471,7 @@ impl Spec {
 
 impl NetworkSpec for Spec {
     fn build(&self) -> Result<Box<dyn Network>, SpecError> {
-        Ok(self.network()?)
+        Ok(self.network())
     }
 
     fn captured(&self, places: &[Place], observer: Box<dyn Capture>) -> Result<Box<dyn Network>, SpecError> {
@@ -488,7 +483,7 @@ impl NetworkSpec for Spec {
             ];
             return Err(SpecError::new(ErrorKind::Conflict, what, phrase!["use ", ["threads" => 1]]).of("threads"));
         }
-        let mut network = self.network()?;
+        let mut network = self.network();
         network.capture(places, Box::new(FrameBytes { observer, frames: self.params.frames }));
         Ok(network)
     }
@@ -528,12 +523,12 @@ impl NetworkSpec for Spec {
 
     fn blocked_links(&self) -> Option<Vec<Ends>> {
         let has_tree = self.params.forwarding == Forwarding::Learning && self.params.spanning_tree;
-        has_tree.then(|| blocked_links(&*self.topology, &self.params).unwrap_or_default())
+        has_tree.then(|| self.prepared.blocked_links())
     }
 
     /// Names links that carry nothing because of the choice of routes: their capacity is missing from the figures.
     fn warnings(&self) -> Vec<Phrase> {
-        let rates = host_rates(&*self.topology, &self.params).unwrap_or_default();
+        let rates = self.prepared.host_rates();
         let mut warnings: Vec<Phrase> =
             other_rates(&rates, self.params.link_rate, "in full frames").into_iter().collect();
         warnings.extend(self.params.failures.warnings(&*self.topology));
@@ -555,7 +550,7 @@ impl NetworkSpec for Spec {
         if self.params.spread.is_several() {
             return warnings;
         }
-        let [links, unused] = unused_links(&*self.topology, &self.params).unwrap_or_default();
+        let [links, unused] = self.prepared.unused_links();
         let spec = self.topology.spec();
         let text = match self.params.forwarding {
             _ if unused == 0 => return warnings,
@@ -588,7 +583,13 @@ impl NetworkSpec for Spec {
     /// open by the round trip, and what a link damages waits for a time-out.
     fn unloaded(&self, phits: f64) -> Unloaded {
         let params = &self.params;
-        let Ok(wiring) = Wiring::new(&*self.at_first, params) else { return Unloaded::shared(0) };
+        let is_whole = Arc::ptr_eq(&self.at_first, &self.topology);
+        let damaged = if is_whole { None } else { Some(Wiring::new(&*self.at_first, params)) };
+        let wiring = match &damaged {
+            None => &self.prepared.wiring,
+            Some(Ok(wiring)) => wiring,
+            Some(Err(_)) => return Unloaded::shared(0),
+        };
         let blocked: HashSet<(NodeId, Port)> = self.blocked_links().into_iter().flatten().flatten().collect();
         let is_windowed = params.transport == Transport::Window;
         let header = if is_windowed { params.segment_header } else { 0 };
@@ -602,7 +603,7 @@ impl NetworkSpec for Spec {
         };
         let frames = params.frames_of(phits.ceil() as u64) - 1;
         let rest = frames.saturating_mul((0..wiring.links.len()).map(frame).max().unwrap_or(0));
-        let unloaded = Unloaded::shared(Spans::of_wiring(&wiring, span).farthest().saturating_add(rest));
+        let unloaded = Unloaded::shared(Spans::of_wiring(wiring, span).farthest().saturating_add(rest));
         match params.transport {
             Transport::Oracle | Transport::Backoff | Transport::None => return unloaded,
             // Rates of connections are adapted by the round trip.

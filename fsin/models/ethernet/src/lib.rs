@@ -115,43 +115,51 @@ pub fn check(topology: &dyn Topology, params: &Params) -> Result<(), SpecError> 
 /// # Errors
 /// The first setting that cannot be used.
 pub fn blocked_links(topology: &dyn Topology, params: &Params) -> Result<Vec<Ends>, SpecError> {
-    let (wiring, alive, tables) = prepare(topology, params)?;
-    let end = |port: usize| {
-        let link = &wiring.links[port];
-        (wiring.node(link.owner as usize), Port(link.number))
-    };
-    // Both ports of a blocked link are listed; each link is taken once.
-    let links = tables.blocked(&alive).into_iter().map(|port| (port, wiring.links[port].peer as usize));
-    Ok(links.filter(|(port, peer)| port < peer).map(|(port, peer)| [end(port), end(peer)]).collect())
+    Ok(prepare(topology, params)?.blocked_links())
 }
 
-/// \[b/s\] By host: the data rate of its link.
-///
-/// # Errors
-/// The first setting that cannot be used.
-pub fn host_rates(topology: &dyn Topology, params: &Params) -> Result<Vec<u64>, SpecError> {
-    params.check()?;
-    let wiring = Wiring::new(topology, params)?;
-    Ok((0..wiring.hosts as u32).map(|host| wiring.links[wiring.host_port(host)].rate).collect())
+/// What follows from the settings of a network that has been checked: all that takes time is done once.
+#[derive(Clone, Debug)]
+pub(crate) struct Prepared {
+    pub(crate) wiring: Wiring,
+    /// The state of links at the start.
+    pub(crate) alive: Alive,
+    pub(crate) tables: Tables,
 }
 
-/// Number of links between switches that routes could take, and of these the number that none takes: with static
-/// forwarding and without a [spread](Params::spread) over several paths of the links on shortest paths, with a spanning
-/// tree of all. Each direction of a link counts by itself.
-///
-/// # Errors
-/// The first setting that cannot be used.
-pub fn unused_links(topology: &dyn Topology, params: &Params) -> Result<[usize; 2], SpecError> {
-    let (wiring, alive, tables) = prepare(topology, params)?;
-    Ok(tables.unused(&wiring, &alive))
+impl Prepared {
+    /// The links that the spanning tree blocks.
+    pub(crate) fn blocked_links(&self) -> Vec<Ends> {
+        let Self { wiring, alive, tables } = self;
+        let end = |port: usize| {
+            let link = &wiring.links[port];
+            (wiring.node(link.owner as usize), Port(link.number))
+        };
+        // Both ports of a blocked link are listed; each link is taken once.
+        let links = tables.blocked(alive).into_iter().map(|port| (port, wiring.links[port].peer as usize));
+        links.filter(|(port, peer)| port < peer).map(|(port, peer)| [end(port), end(peer)]).collect()
+    }
+
+    /// \[b/s\] By host: the data rate of its link.
+    pub(crate) fn host_rates(&self) -> Vec<u64> {
+        let wiring = &self.wiring;
+        (0..wiring.hosts as u32).map(|host| wiring.links[wiring.host_port(host)].rate).collect()
+    }
+
+    /// Number of links between switches that routes could take, and of these the number that none takes: with static
+    /// forwarding and without a [spread](Params::spread) over several paths of the links on shortest paths, with a
+    /// spanning tree of all. Each direction of a link counts by itself.
+    pub(crate) fn unused_links(&self) -> [usize; 2] {
+        self.tables.unused(&self.wiring, &self.alive)
+    }
 }
 
-/// The wiring, the state of links at the start and the tables of a network that has been checked.
-fn prepare(topology: &dyn Topology, params: &Params) -> Result<(Wiring, Alive, Tables), SpecError> {
+/// Checks the parameters with a topology, and prepares the network.
+pub(crate) fn prepare(topology: &dyn Topology, params: &Params) -> Result<Prepared, SpecError> {
     params.check()?;
     let wiring = Wiring::new(topology, params)?;
     switch::check_buffers(params, &wiring)?;
     let alive = Alive::new(topology, &wiring, params)?;
     let tables = Tables::new(topology, &wiring, params, &alive)?;
-    Ok((wiring, alive, tables))
+    Ok(Prepared { wiring, alive, tables })
 }

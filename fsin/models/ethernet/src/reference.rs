@@ -12,7 +12,6 @@ use fsin_core::topology::Topology;
 use trgen::catalog::SpecError;
 use trgen::{Cycle, NodeId};
 
-use crate::Ethernet;
 use crate::capture::Direction;
 use crate::cc::Stamp;
 use crate::engine::{Base, Events, PortSnapshot, Simulated};
@@ -24,6 +23,7 @@ use crate::rules::port::{Counts, is_of_hosts};
 use crate::rules::tally;
 use crate::rules::wait::loop_through;
 use crate::rules::wiring::Wiring;
+use crate::{Ethernet, Prepared};
 
 /// The kind of an event, with its data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -144,10 +144,15 @@ const NOT_HELD: usize = usize::MAX;
 /// # Errors
 /// Settings that are out of range or do not fit the topology.
 pub fn build(topology: &dyn Topology, params: Params) -> Result<Box<dyn Ethernet>, SpecError> {
-    let base = Base::new(topology, params)?;
+    Ok(build_prepared(crate::prepare(topology, &params)?, params))
+}
+
+/// As [`build`], of a network that has been prepared with these parameters.
+pub(crate) fn build_prepared(prepared: Prepared, params: Params) -> Box<dyn Ethernet> {
+    let base = Base::new(prepared, params);
     let ports = vec![PortState::default(); base.wiring.links.len()];
     let managed = Managed::new(&base.params, &base.wiring, &base.alive);
-    Ok(Box::new(Simulated(Reference { base, events: Vec::new(), ports, held: Vec::new(), managed })))
+    Box::new(Simulated(Reference { base, events: Vec::new(), ports, held: Vec::new(), managed }))
 }
 
 impl Reference {

@@ -21,7 +21,6 @@ use trgen::calendar::Calendar;
 use trgen::catalog::SpecError;
 use trgen::{Cycle, NodeId};
 
-use crate::Ethernet;
 use crate::capture::Direction;
 use crate::engine::{Base, Simulated};
 use crate::params::{Params, Switching};
@@ -32,6 +31,7 @@ use crate::rules::port::is_of_hosts;
 use crate::rules::wait::loop_through;
 use crate::rules::wiring::Link;
 use crate::switch::MarkAt;
+use crate::{Ethernet, Prepared};
 use fsin_core::slab::Slab;
 
 mod border;
@@ -45,7 +45,8 @@ mod state;
 
 use border::Border;
 use counting::note;
-use divided::{Divided, EVENTS_WORTH_THREADS};
+use divided::Divided;
+pub(crate) use divided::EVENTS_WORTH_THREADS;
 use event::Event;
 use managed::{OF_PORT, SENT};
 use side::HostSide;
@@ -71,14 +72,19 @@ pub fn build_for(
     threads: usize,
     worth: u64,
 ) -> Result<Box<dyn Ethernet>, SpecError> {
-    let base = Base::new(topology, params)?;
+    Ok(build_prepared(crate::prepare(topology, &params)?, params, threads, worth))
+}
+
+/// As [`build_for`], of a network that has been prepared with these parameters.
+pub(crate) fn build_prepared(prepared: Prepared, params: Params, threads: usize, worth: u64) -> Box<dyn Ethernet> {
+    let base = Base::new(prepared, params);
     // Queues of two levels and spreads with state read the present state of ports: on one thread alone.
     let is_one = base.params.is_of_one_thread();
-    Ok(match threads {
+    match threads {
         _ if is_one => Box::new(Simulated(Fast::new(base))),
         ..2 => Box::new(Simulated(Fast::new(base))),
         _ => Box::new(Simulated(Divided::new(base, threads.min(MAX_THREADS), worth))),
-    })
+    }
 }
 
 /// Kind of an event, in the two highest bits of its order: a port becomes free. Then follows the number of the port.

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
 
 use fsin_core::route::{FAR, Links, RouteTable, Routers, distances_past};
 use fsin_core::topology::switched::{Destinations, Nics};
@@ -68,8 +69,8 @@ enum Kind {
         /// Number of columns.
         width: usize,
         /// By switch and column: a set of ports, each of which leads to the column's destinations. A set is packed as
-        /// the index of its first port in `ports` x 256 + number of ports.
-        sets: Vec<u32>,
+        /// the index of its first port in `ports` x 256 + number of ports. Shared by all copies of the tables.
+        sets: Arc<[u32]>,
         /// The ports of all sets, set after set.
         ports: Vec<u32>,
         /// By host: its switch, and the port there, or [`NONE`] if the link is dead.
@@ -155,7 +156,7 @@ impl Tables {
                 for (column, goal) in goals(wiring, columns) {
                     new.shortest_paths(wiring, &between, goal, column as usize, params.spread.is_several());
                 }
-                (*sets, *ports) = (new.sets, new.ports);
+                (*sets, *ports) = (new.sets.into(), new.ports);
                 *homes = self::homes(wiring, alive);
             }
         }
@@ -387,13 +388,13 @@ struct Sets {
 
 impl Sets {
     /// Stores a set of ports once, and returns it in packed form.
-    fn set(&mut self, ports: Vec<u32>) -> u32 {
-        if let Some(&set) = self.known.get(&ports) {
+    fn set(&mut self, ports: &[u32]) -> u32 {
+        if let Some(&set) = self.known.get(ports) {
             return set;
         }
         let set = (self.ports.len() * SET + ports.len()) as u32;
-        self.ports.extend(&ports);
-        self.known.insert(ports, set);
+        self.ports.extend(ports);
+        self.known.insert(ports.to_vec(), set);
         set
     }
 
@@ -402,6 +403,7 @@ impl Sets {
     /// that of the column, so that hosts send and receive on all their links.
     fn shortest_paths(&mut self, wiring: &Wiring, between: &Between, goal: usize, column: usize, all: bool) {
         let hops = between.hops_to(goal);
+        let (mut found, mut ports): (Vec<(u32, u32)>, Vec<u32>) = (Vec::new(), Vec::new());
         for switch in 0..wiring.switches {
             let keeps = |next: u32| {
                 let [here, there, home] = [switch, next as usize, goal].map(|at| NodeId::at(wiring.hosts + at));
@@ -410,7 +412,8 @@ impl Sets {
             let all_nearer = || between.nearer(&hops, switch, goal);
             // Dead links may leave none that keeps to the rule.
             let keep_to_rule = wiring.rails.is_some() && all_nearer().any(|(_, next)| keeps(next));
-            let mut found: Vec<(u32, u32)> = all_nearer().filter(|&(_, next)| !keep_to_rule || keeps(next)).collect();
+            found.clear();
+            found.extend(all_nearer().filter(|&(_, next)| !keep_to_rule || keeps(next)));
             if !all && !found.is_empty() {
                 let mut turn = 0;
                 if between.nics.contain(switch) {
@@ -418,10 +421,12 @@ impl Sets {
                     found.sort_by_key(|&(port, next)| (next, port));
                     turn = (switch + column) % found.len();
                 }
-                found = vec![found[turn]];
+                found.swap(0, turn);
+                found.truncate(1);
             }
-            let ports = found.into_iter().map(|(port, _)| port).collect();
-            self.sets[switch * self.width + column] = self.set(ports);
+            ports.clear();
+            ports.extend(found.iter().map(|&(port, _)| port));
+            self.sets[switch * self.width + column] = self.set(&ports);
         }
     }
 }
@@ -501,7 +506,7 @@ impl<'a> Builder<'a> {
             // Of parallel edges with one position, the first port comes first.
             ports.sort_by_key(|&(number, _)| network.link_order(node, number));
             for (number, port) in ports.into_iter().rev() {
-                let set = self.sets.set(vec![port as u32]);
+                let set = self.sets.set(&[port as u32]);
                 let width = self.sets.width;
                 let row = &mut self.sets.sets[switch * width..][..width];
                 match network.route(node, number) {
@@ -529,7 +534,7 @@ impl<'a> Builder<'a> {
                 for host in 0..wiring.hosts {
                     let ports = table.next_ports(switch, host).into_iter().flatten();
                     let ports: Vec<u32> = ports.map(|port| output(switch, port)).collect();
-                    let set = self.sets.set(ports);
+                    let set = self.sets.set(&ports);
                     self.sets.sets[switch * self.sets.width + host] = set;
                 }
             }
@@ -587,7 +592,7 @@ impl<'a> Builder<'a> {
             are_given: self.are_given,
             columns: self.columns,
             width: self.sets.width,
-            sets: self.sets.sets,
+            sets: self.sets.sets.into(),
             ports: self.sets.ports,
             homes,
             paths: self.paths,

@@ -47,7 +47,7 @@ use apart::{Apart, Fate, Moment};
 use part::{Part, Report};
 
 /// Number of events of switches in a window, on average of the last two, from which on it pays to wake the threads.
-pub(super) const EVENTS_WORTH_THREADS: u64 = 24;
+pub(crate) const EVENTS_WORTH_THREADS: u64 = 24;
 
 /// \[ps\] The time that a frame takes at least from the beginning of its transmission until it arrives, or its header.
 fn lookahead(link: &Link, params: &Params) -> u64 {

@@ -83,7 +83,8 @@ mod tests {
     fn base(spec: &str, forwarding: Forwarding) -> Base {
         let topology = topology::parse(spec, 2).unwrap();
         let spread = if forwarding == Forwarding::Static { Spread::ECMP } else { Spread::ONE };
-        Base::new(&*topology, Params { forwarding, spread, ..Params::default() }).unwrap()
+        let params = Params { forwarding, spread, ..Params::default() };
+        Base::new(crate::prepare(&*topology, &params).unwrap(), params)
     }
 
     /// By part, and hosts last: the number of devices.
