@@ -247,11 +247,9 @@ pub(super) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
         return Ok(Exit::Done);
     }
     // A collective as a graph: the program of its kernel.
-    let is_collective = || {
-        kernels::components()
-            .any(|component| component.name == name || kernels::aliases(component.name).contains(&name))
-    };
-    if family == Some("pattern") && is_collective() {
+    let is_known =
+        || kernels::components().any(|known| known.name == name || kernels::aliases(known.name).contains(&name));
+    if family == Some("pattern") && is_known() && !kernels::collectives(spec, 16, None)?.is_empty() {
         let graph = chain::graph(&kernels::parse(spec, 16, None)?).map_err(|error| {
             Complaint::new(Exit::Usage, format!("`{spec}` is no graph: {error}"), "write it as a kernel")
         })?;
@@ -262,7 +260,12 @@ pub(super) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let names: Vec<&str> = kernels::components().chain(patterns::components()).map(|known| known.name).collect();
         let remedy = suggestion(name, &names);
         let remedy = format!("{remedy}; `trace-prep generate --list` describes kernels and patterns");
-        return Err(Complaint::new(Exit::Usage, format!("no kernel or graph pattern is called `{name}`"), remedy));
+        let sought = match family {
+            Some("pattern") => "graph pattern",
+            Some(family) => family,
+            None => "kernel or graph pattern",
+        };
+        return Err(Complaint::new(Exit::Usage, format!("no {sought} is called `{name}`"), remedy));
     }
     let program = kernels::parse(spec, 16, None)?;
     let repeat_flag = if repeat == 1 { String::new() } else { format!(" --repeat {repeat}") };

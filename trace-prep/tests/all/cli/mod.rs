@@ -224,7 +224,7 @@ fn collectives_are_expanded_as_asked_for() {
     assert!(table.contains(&format!("messages {}", 16 * 30 + 16 * 15)), "{table}");
     for (words, expected) in [
         ("expand -q c.ti --collectives openmpi", "unknown rules of collectives `openmpi`"),
-        ("import -q c.ti --collectives bcast=ring -o x.trg", "unknown collective algorithm `ring`"),
+        ("import -q c.ti --collectives bcast=ring -o x.trg", "`ring` is no algorithm of bcast"),
         ("expand -q c.trg", "expanded before"),
         ("check c.ti --collectives mpich=1", "unknown collective operation `mpich`"),
         ("info c.trg --recv-order src-dst", "--recv-order says how fsin-trc is read, and this is trg"),
@@ -266,6 +266,7 @@ fn a_kernel_and_a_pattern_of_one_name_can_be_told_apart() {
         ("gather:ranks=4", true),
         ("waterfall", false),
         ("pattern/dissemination:ranks=4", true),
+        ("pattern/all-reduce:tasks=4,algorithm=ring", true),
     ] {
         let name = spec.replace(['/', ':', '='], "-");
         desk.succeeds(&format!("generate {spec} -o {name}.trg"));
