@@ -401,6 +401,25 @@ fn the_command_and_the_workspace_have_the_same_features() {
     }
 }
 
+/// The wheel of the Python package is built from what is compiled already: same features, same profiles.
+#[test]
+fn the_python_package_shares_what_is_compiled() {
+    let workspace = features(&["--workspace", "--edges", "normal,build,dev"]);
+    let name = |line: &str| line.split(' ').take(2).collect::<Vec<_>>().join(" ");
+    let known: BTreeSet<String> = workspace.iter().map(|line| name(line)).collect();
+    let package = features(&["--manifest-path", "adapters/python/Cargo.toml", "--edges", "normal,build"]);
+    let again: Vec<&String> = package.difference(&workspace).filter(|line| known.contains(&name(line))).collect();
+    assert!(package.len() > 200 && again.is_empty(), "the package compiles these once more: {again:#?}");
+
+    let profile = |path: &str| {
+        let manifest: toml::Table = read(&self::workspace().join(path)).parse().expect("a manifest");
+        manifest["profile"]["release"].as_table().expect("a profile").clone()
+    };
+    let [mut ours, theirs] = ["Cargo.toml", "adapters/python/Cargo.toml"].map(profile);
+    ours["package"].as_table_mut().expect("packages").remove("tests");
+    assert_eq!(ours, theirs, "profiles of the workspace and of the Python package");
+}
+
 #[test]
 fn the_drawing_names_sources_that_are_there() {
     let folders = ROOMS.iter().map(|room| room.folder).chain(TESTS.iter().copied()).chain(["fuzz"]);

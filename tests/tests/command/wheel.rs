@@ -1,7 +1,6 @@
 //! The Python package: its wheel is built, checked by mypy and tested in an environment of its own, against the command under
 //! test. `adapters/python/tests` holds the tests.
 
-use std::collections::BTreeSet;
 use std::fs::read_to_string;
 use std::process::Command;
 
@@ -46,39 +45,4 @@ fn run_the_page() {
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(printed.contains("\ntopology\ndid you mean `torus`"), "{printed}");
     assert!(folder.path().join("latency.svg").is_file());
-}
-
-/// The packages that a build compiles, each with its version and features.
-fn compiled(words: &[&str]) -> BTreeSet<String> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let mut tree = Command::new(cargo);
-    tree.args(["tree", "--offline", "--locked", "--prefix", "none", "--no-dedupe", "--format", "{p} {f}"]).args(words);
-    let output = tree.current_dir(workspace()).output().expect("cargo runs");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}");
-    String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
-}
-
-/// With another feature of one package, all that depends on it would be compiled again: minutes.
-#[test]
-fn builds_share_what_they_compile() {
-    let whole = compiled(&["--workspace", "--edges", "normal,build,dev"]);
-    let name = |line: &str| line.split(' ').take(2).collect::<Vec<_>>().join(" ");
-    let named: BTreeSet<String> = whole.iter().map(|line| name(line)).collect();
-    let package = "--manifest-path=adapters/python/Cargo.toml";
-    for words in [["--package", "fsin", "--edges=normal,build"], [package, "--edges", "normal,build"]] {
-        let found = compiled(&words);
-        let again: Vec<&String> =
-            found.iter().filter(|line| named.contains(&name(line)) && !whole.contains(*line)).collect();
-        assert!(again.is_empty(), "{words:?} compiles with other features than the workspace: {again:#?}");
-        assert!(found.len() > 200, "{words:?}: {}", found.len());
-    }
-    // Profiles of packages that both have.
-    let profile = |path: &str| {
-        let manifest: toml::Table = read_to_string(workspace().join(path)).expect("a manifest").parse().expect("TOML");
-        manifest["profile"]["release"].as_table().expect("a profile").clone()
-    };
-    let [mut ours, theirs] = ["Cargo.toml", "adapters/python/Cargo.toml"].map(profile);
-    ours["package"].as_table_mut().expect("packages").remove("tests");
-    assert_eq!(ours, theirs, "profiles of the workspace and of the Python package");
 }

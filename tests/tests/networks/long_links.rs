@@ -300,7 +300,7 @@ fn verdicts_of(numbers: std::ops::Range<u64>) {
         }
     }
     let far: Vec<_> = still.iter().filter(|(share, _)| (share - 1.0).abs() > 0.1).collect();
-    println!("carried, saturated, undecided: {tally:?}; of these undecided in the second run: {}", still.len());
+    println!("carried, saturated, undecided: {tally:?}; of these undecided in the second run: {still:#?}");
     assert!(far.is_empty(), "the length that was said to decide does not: {far:#?}");
 }
 

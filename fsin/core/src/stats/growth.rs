@@ -32,7 +32,8 @@ pub struct Growth {
     pub freedom: f64,
     /// True if the level returns to a straight line; false if it may wander.
     pub returns: bool,
-    /// Factor by which the interval would have to be longer for the level to be seen to return to a line, at least 1.
+    /// Factor by which the interval would have to be longer for the level to be seen to return to a line, at least 1;
+    /// infinite where the levels do not show it.
     pub lengthening: f64,
 }
 
@@ -103,7 +104,12 @@ impl Growth {
         let widening = (1.0 + correlation) / (1.0 - correlation);
         let error = (squares / (count - 2.0) / spread * widening).sqrt();
         let needed = (1.0 - 35.0 / count).max(0.5);
-        let lengthening = if correlation > needed { needed.ln() / correlation.ln() } else { 1.0 };
+        let lengthening = match correlation {
+            // As good as none that wanders.
+            MOST_CORRELATION.. => f64::INFINITY,
+            _ if correlation > needed => needed.ln() / correlation.ln(),
+            _ => 1.0,
+        };
         Some(Self { rate, error, freedom: (count / widening - 2.0).max(1.0), returns, lengthening })
     }
 

@@ -58,7 +58,8 @@ pub(crate) fn saturation(matches: &ArgMatches) -> Result<Exit, Complaint> {
         tell_left(&inputs);
         plan.left_out().iter().for_each(|line| output::tell(line));
         let unused = plan.without_effect.iter().filter_map(|(key, origin)| settings::without_effect_of(key, origin));
-        unused.chain(of_runs).for_each(|warning| output::tell(&format!("warning: {warning}")));
+        let known = known_warnings(&experiments);
+        unused.chain(of_runs).chain(known).for_each(|warning| output::tell(&format!("warning: {warning}")));
     }
     let stop = interrupt::listen(STOPPING)?;
     if let ([experiment], None) = (&*experiments, folder) {
@@ -103,6 +104,20 @@ fn of_single_runs(lists: &mut Lists) -> Result<Vec<String>, Complaint> {
         }
     }
     Ok(warnings)
+}
+
+/// What is to be warned of experiments before they run, each warning once.
+fn known_warnings(experiments: &[Experiment]) -> Vec<String> {
+    let mut known = Vec::new();
+    for experiment in experiments {
+        for text in experiment.foreseen.iter().cloned().chain(experiment.network.warnings()) {
+            let text = text.written(&Flags);
+            if !known.contains(&text) {
+                known.push(text);
+            }
+        }
+    }
+    known
 }
 
 /// Finds and prints the saturation load of one network with one seed, with every tried load.

@@ -19,6 +19,12 @@ pub trait Layout: Copy + Debug + Send + Sync + 'static {
     /// True if the heads of such routers can be treated densely.
     const IS_DENSE: bool = false;
 
+    /// False if it is never that of a network of switches.
+    const MAY_BE_SWITCHED: bool = true;
+
+    /// False if it is never that of a direct network.
+    const MAY_BE_DIRECT: bool = true;
+
     /// Dimensions and directions.
     fn shape(self) -> Shape;
 
@@ -62,6 +68,16 @@ pub trait Layout: Copy + Debug + Send + Sync + 'static {
         u64::from(self.all_vcs()) << (port * self.vcs())
     }
 }
+
+/// True if a layout, an expression, of a type is that of a network of switches. Where the type tells, the other branch is
+/// not compiled: the rules of every routing, for each layout, cost minutes.
+macro_rules! is_switched {
+    ($layout:expr, $type:ty) => {
+        !<$type>::MAY_BE_DIRECT || <$type>::MAY_BE_SWITCHED && $layout.is_switched()
+    };
+}
+
+pub(crate) use is_switched;
 
 /// A layout of any size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -107,6 +123,8 @@ impl Direct {
 
 impl Layout for Direct {
     type Inputs = u32;
+
+    const MAY_BE_SWITCHED: bool = false;
 
     #[inline(always)]
     fn shape(self) -> Shape {
@@ -154,6 +172,8 @@ impl Switches {
 impl Layout for Switches {
     type Inputs = u32;
 
+    const MAY_BE_DIRECT: bool = false;
+
     #[inline(always)]
     fn shape(self) -> Shape {
         Shape::switched(self.ports)
@@ -195,6 +215,8 @@ macro_rules! two_way {
             type Inputs = $inputs;
 
             const IS_DENSE: bool = $vcs > 1;
+
+            const MAY_BE_SWITCHED: bool = false;
 
             #[inline(always)]
             fn shape(self) -> Shape {

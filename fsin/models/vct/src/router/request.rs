@@ -18,7 +18,7 @@ use trgen::rng::{Purpose, mix2, pick};
 
 use super::faults::Reachability;
 use super::given::GivenPaths;
-use super::layout::Layout;
+use super::layout::{Layout, is_switched};
 use super::{CheckedParams, RouterParams};
 use crate::routing::switched::RoutingFunction;
 use crate::routing::{Adaptive, Avoidance, Choice, Order, Requests, Ring, Routing, Wake};
@@ -395,7 +395,7 @@ impl<L: Layout> RouteRules<L> {
     /// which the header stands there without a grant. `bet` is that of its queue, 0 at first and after each grant.
     #[inline(always)]
     pub fn request(&self, head: &Head<'_>, bet: &mut u8, outputs: &impl OutputState) -> Option<OutputVc> {
-        if self.layout.is_switched() {
+        if is_switched!(self.layout, L) {
             return self.switched_request(head, outputs);
         }
         self.direct_request(head, bet, outputs)
@@ -405,7 +405,7 @@ impl<L: Layout> RouteRules<L> {
     /// sleep. A head that loses the arbitration makes a request in the next cycle.
     #[inline(always)]
     pub fn request_open(&self, head: &Head<'_>, bet: &mut u8, outputs: &impl OutputState) -> Result<OutputVc, Wait> {
-        if self.layout.is_switched() {
+        if is_switched!(self.layout, L) {
             return self.switched_if_open(head, outputs);
         }
         let asked = self.request(head, bet, outputs);
@@ -424,7 +424,7 @@ impl<L: Layout> RouteRules<L> {
     /// the last one in its dimension, so that the [candidate mask](Self::candidates_next) changes.
     #[inline(always)]
     pub fn hop(&self, node: NodeId, destination: NodeId, key: u64, port: Port, offsets: &mut [i16]) -> bool {
-        if self.layout.is_switched() {
+        if is_switched!(self.layout, L) {
             self.switched_hop(node, destination, key, port, offsets);
             return self.masks_space;
         }
@@ -435,7 +435,7 @@ impl<L: Layout> RouteRules<L> {
 
     /// The wake-up conditions of a blocked head, port by port: it can be granted nothing before one of them holds.
     pub fn wake_conditions(&self, head: &Head<'_>, wait: Wait, add_condition: impl FnMut(Port, WakeCondition)) {
-        if self.layout.is_switched() {
+        if is_switched!(self.layout, L) {
             return self.switched_conditions(head, add_condition);
         }
         self.direct_conditions(head, wait, add_condition);
@@ -465,7 +465,7 @@ impl<L: Layout> RouteRules<L> {
     /// cycle of such dependencies is a deadlock.
     #[must_use]
     pub fn blocking_channel(&self, head: &Head<'_>) -> Option<OutputVc> {
-        if self.layout.is_switched() {
+        if is_switched!(self.layout, L) {
             return self.switched_blocking_channel(head);
         }
         self.direct_blocking_channel(head)

@@ -295,12 +295,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         if !self.injecting.is_empty() {
             self.fill_all(routers);
         }
-        if self.rules.requests.masks_space() {
+        if L::MAY_BE_SWITCHED && self.rules.requests.masks_space() {
             self.wake_dozing(routers);
         }
-        match DENSE {
-            true => self.decide_crowd(routers),
-            false => self.decide_all(routers),
+        if DENSE {
+            self.decide_crowd(routers);
+        } else {
+            self.decide_all(routers);
         }
         self.start_freed::<DENSE>(routers);
         self.leave_all::<DENSE>(routers);
@@ -376,7 +377,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
     pub(super) fn keep_apart(&mut self) {
         let works = &mut self.works;
         works.may_be_dense = false;
-        if works.is_dense() {
+        if L::IS_DENSE && works.is_dense() {
             // A message may have been accepted for a later cycle, in which no head waited before.
             works.clock = works.clock.max(works.previous + 1);
             works.end_dense(&mut self.routers);
@@ -495,9 +496,11 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Partiti
     fn end_cycle(&mut self) {
         let (routers, works) = (&mut self.routers[..], &mut self.works);
         works.choose_treatment(routers);
-        match works.is_dense() {
-            true => works.go_on::<true>(routers),
-            false => works.go_on::<false>(routers),
+        // The constant first: what cannot be is not compiled.
+        if L::IS_DENSE && works.is_dense() {
+            works.go_on::<true>(routers);
+        } else {
+            works.go_on::<false>(routers);
         }
         works.report.work = works.work();
     }

@@ -2,7 +2,7 @@
 //! need not be examined while none of them is open.
 
 use super::{RouteRules, WORD};
-use crate::router::layout::Layout;
+use crate::router::layout::{Layout, is_switched};
 use fsin_core::topology::Port;
 
 impl<L: Layout> RouteRules<L> {
@@ -11,7 +11,7 @@ impl<L: Layout> RouteRules<L> {
     #[must_use]
     #[inline(always)]
     pub fn candidates(&self, offsets: &[i16], long: bool) -> u64 {
-        if self.layout.is_switched() || !self.masks_candidates {
+        if is_switched!(self.layout, L) || !self.masks_candidates {
             return u64::MAX;
         }
         let shape = self.layout.shape();

@@ -276,8 +276,14 @@ impl RoutingFunction {
     pub fn candidates(&self, visit: &Visit<'_>, mut add_candidate: impl FnMut(Candidate)) {
         match self.at_an_end(visit) {
             Ok(candidate) => add_candidate(candidate),
-            Err(home) => self.choices(visit, home, add_candidate),
+            Err(home) => self.all_choices(visit, home, &mut add_candidate),
         }
+    }
+
+    /// [`choices`](Self::choices), compiled once for all who ask.
+    #[inline(never)]
+    fn all_choices(&self, visit: &Visit<'_>, home: NodeId, add_candidate: &mut dyn FnMut(Candidate)) {
+        self.choices(visit, home, add_candidate);
     }
 
     /// The ports of all candidates of a packet as a mask, where these need not be listed one by one: it may take any

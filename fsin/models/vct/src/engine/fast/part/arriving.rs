@@ -123,9 +123,10 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     #[inline(always)]
     pub(super) fn enter_header(&mut self, router: &mut Router<M, Q, P>, node: u32, input: usize, packet: u32) {
         if router.enter_header(&mut self.packets, input, packet) {
-            match self.is_dense() {
-                true => self.note_queue(router, node, input, true),
-                false => self.wake(router, node, M::bit(input)),
+            if L::IS_DENSE && self.is_dense() {
+                self.note_queue(router, node, input, true);
+            } else {
+                self.wake(router, node, M::bit(input));
             }
             if self.rules.keeps_since {
                 self.since[node as usize * Q + input] = self.clock;

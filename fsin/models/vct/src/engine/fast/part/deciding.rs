@@ -10,7 +10,7 @@ use super::local_view::head;
 use super::{Abroad, Event, Left, Works};
 use crate::router::Inject;
 use crate::router::arbitration::{Contender, arbiter_key, transit_first, winner};
-use crate::router::layout::Layout;
+use crate::router::layout::{Layout, is_switched};
 use crate::router::request::{OutputState, Wait, WakeCondition};
 use fsin_core::topology::Port;
 
@@ -203,7 +203,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             }
             return None;
         }
-        if rules.requests.is_plain() {
+        if L::MAY_BE_DIRECT && rules.requests.is_plain() {
             let bets = &self.bets[node as usize];
             let (asked, bet) = first_request(rules, router, bets, input, packet.candidates, self.clock);
             if asked.is_some_and(|output| router.open().has(output)) {
@@ -214,7 +214,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             self.watch_waiting(router, node);
             return None;
         }
-        if rules.requests.masks_space() {
+        if L::MAY_BE_SWITCHED && rules.requests.masks_space() {
             return self.ask_for_space(router, node, input);
         }
         self.ask_alone(router, node, input)
@@ -392,7 +392,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         if self.is_watched {
             self.record_departure(left, handle, next);
         } else {
-            if self.rules.layout.is_switched() && self.rules.compares_space {
+            if is_switched!(self.rules.layout, L) && self.rules.compares_space {
                 self.record_space(left);
             }
             self.crossing.add(self.clock + self.rules.tail, left);
@@ -481,7 +481,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             self.record_leaving(node, input);
             last = self.last_ejected(input, handle);
         }
-        if (self.rules.layout.is_switched() || self.is_watched) && self.rules.compares_space {
+        if (is_switched!(self.rules.layout, L) || self.is_watched) && self.rules.compares_space {
             self.record_space_behind(behind, input);
         }
         self.ring.add(last, Event::Consumed { node, behind, input: input as u16, packet: handle });

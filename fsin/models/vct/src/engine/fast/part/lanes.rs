@@ -9,7 +9,7 @@ use super::super::mask::Mask;
 use super::super::state::{Router, Sender};
 use super::Works;
 use crate::engine::messages::Unsent;
-use crate::router::layout::Layout;
+use crate::router::layout::{Layout, is_switched};
 use crate::router::request::packet_key;
 use crate::router::{Inject, Injection, Interface};
 use fsin_core::topology::Offsets;
@@ -132,13 +132,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             return tries_again.get();
         };
         let (source, topology) = (NodeId(self.first + node), &*rules.topology);
-        let offsets = match (rules.layout.is_switched(), is_of_port) {
-            (true, _) => [0; D],
-            (false, true) => offsets,
-            (false, false) => {
-                let route = rules.requests.route(topology, source, message.destination, key);
-                std::array::from_fn(|dimension| route[dimension])
-            }
+        let offsets = if is_switched!(rules.layout, L) {
+            [0; D]
+        } else if is_of_port {
+            offsets
+        } else {
+            let route = rules.requests.route(topology, source, message.destination, key);
+            std::array::from_fn(|dimension| route[dimension])
         };
         let packet = self.packet(node, &message, (key, sequence), offsets);
         self.buffer(router, node, injector, packet);

@@ -102,16 +102,26 @@ fn put_all<T>(into: &mut State, all: impl ExactSizeIterator<Item = T>, mut put: 
 }
 
 /// The entries of a ring with their times, in an order that does not depend on that of the lists.
-fn sorted<T: Copy, K: Ord>(ring: &Ring<T>, now: u64, key: impl Fn(&T) -> K) -> Vec<(u64, T)> {
-    let mut all: Vec<(u64, T)> = ring.entries(now).map(|(at, event)| (at, *event)).collect();
-    all.sort_unstable_by_key(|(at, event)| (*at, key(event)));
-    all
+fn sorted<T: Copy>(ring: &Ring<T>, now: u64, key: impl Fn(&T) -> (u32, u32)) -> Vec<(u64, T)> {
+    let all: Vec<(u64, T)> = ring.entries(now).map(|(at, event)| (at, *event)).collect();
+    in_order(all.iter().map(|(at, event)| (*at, key(event))).collect()).into_iter().map(|place| all[place]).collect()
+}
+
+/// The places of keys, in ascending order. Sorting is compiled once, not for each kind of entry and each engine.
+fn in_order(keys: Vec<(u64, (u32, u32))>) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..keys.len()).collect();
+    places.sort_unstable_by_key(|&place| keys[place]);
+    places
 }
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L, M, D, Q, P> {
     /// Writes the state at the beginning of the cycle of `into`; false if that cannot be compared. The partition is the
     /// whole network, and its rules permit to [compare](compares) it.
     pub(in crate::engine::fast) fn write_state(&self, into: &mut State, messages: &Messages) -> bool {
+        // Nor is it compiled where it cannot be.
+        if !L::MAY_BE_DIRECT {
+            return false;
+        }
         let works = &self.works;
         let mail = works.inbox.iter().chain(&works.outbox).map(|mail| mail.len()).sum::<usize>();
         if mail > 0 || !works.border.is_empty() || !works.accepted.is_empty() || works.is_stopped {
@@ -189,19 +199,19 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     /// Writes what is on its way: headers, tails, and the ends of transfers.
     fn put_events(&self, into: &mut State, mentions: &mut Mentions<'_>) {
         let now = into.now().0;
-        let mut headers = self.headers.clone();
-        headers.sort_unstable_by_key(|&(node, input, _)| (node, input));
-        put_all(into, headers.into_iter(), |into, (node, input, packet)| {
+        let keys = self.headers.iter().map(|&(node, input, _)| (0, (node, input.into()))).collect();
+        put_all(into, in_order(keys).into_iter(), |into, place| {
+            let (node, input, packet) = self.headers[place];
             into.put(u64::from(node) << 16 | u64::from(input));
             mentions.put_packet(into, &self.packets[packet]);
         });
-        let wire = sorted(&self.wire, now, |&(node, input, _)| (node, input));
+        let wire = sorted(&self.wire, now, |&(node, input, _)| (node, input.into()));
         put_all(into, wire.into_iter(), |into, (at, (node, input, packet))| {
             into.put_time(Cycle(at));
             into.put(u64::from(node) << 16 | u64::from(input));
             mentions.put_packet(into, &self.packets[packet]);
         });
-        let crossing = sorted(&self.crossing, now, |left: &Left| (left.node, left.input));
+        let crossing = sorted(&self.crossing, now, |left: &Left| (left.node, left.input.into()));
         put_all(into, crossing.into_iter(), |into, (at, Left { node, behind, output, input })| {
             into.put_time(Cycle(at));
             into.put(u64::from(node) << 32 | u64::from(output) << 16 | u64::from(input));

@@ -9,7 +9,7 @@ use super::super::mask::Mask;
 use super::super::state::{Packet, Router, Sender, Waiting};
 use super::{Part, Works};
 use crate::engine::messages::{Slot, Unsent};
-use crate::router::layout::Layout;
+use crate::router::layout::{Layout, is_switched};
 use crate::router::request::{injector_key, packet_key, source_key};
 use crate::router::{Inject, Injection, SourceQueue};
 
@@ -170,12 +170,11 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             }
             return false;
         }
-        let offsets = match rules.layout.is_switched() {
-            true => [0; D],
-            false => {
-                let route = rules.requests.route(&*rules.topology, source, message.destination, key);
-                std::array::from_fn(|dimension| route[dimension])
-            }
+        let offsets = if is_switched!(rules.layout, L) {
+            [0; D]
+        } else {
+            let route = rules.requests.route(&*rules.topology, source, message.destination, key);
+            std::array::from_fn(|dimension| route[dimension])
         };
         let packet = self.packet(node, message, (key, sequence), offsets);
         self.buffer(router, node, injector, packet);
