@@ -263,7 +263,24 @@ impl Description<'_> {
             return Err(SpecError::new(ErrorKind::TooLarge, what, format!("use at most {MAX_SWITCHES}")));
         }
         let usual = endpoints.unwrap_or(u32::from(hosts == 0));
-        let own = self.endpoints(usual)?;
+        let mut own = self.endpoints(usual)?;
+        let says = |node: usize| self.is_host(node) || self.said(node).endpoints.is_some();
+        if (0..self.nodes.len()).all(says) {
+            match endpoints {
+                // The format says of each node that it is no host.
+                Some(each) if own.iter().all(|&count| count == 0) => own.fill(each),
+                Some(each) => {
+                    let what =
+                        format!("`endpoints={each}` of `{spec}` has no effect: the file says it of every switch");
+                    return Err(SpecError::new(ErrorKind::Meaningless, what, "leave it out"));
+                }
+                None if own.iter().all(|&count| count == 0) => {
+                    let what = format!("`{spec}` has no host, and its switches have no endpoints");
+                    return Err(SpecError::new(ErrorKind::Malformed, what, "endpoints=1 gives each switch one"));
+                }
+                None => {}
+            }
+        }
         let count: u64 = own.iter().map(|&count| u64::from(count)).sum();
         let nodes = check_nodes(&spec, Some(count + switches as u64))?;
         let count = count as u32;
