@@ -93,9 +93,14 @@ pub(crate) const PERSISTENT: u64 = 1 << 48;
 /// The lower half of the [`note`] of a collective without a root, or between groups.
 const NO_ROOT: u64 = 0xffff_ffff;
 
+/// The name of the collective that a [`note`] stands for.
+pub(crate) fn name_of_note(note: u64) -> &'static str {
+    trgen::trace::collectives::NAMES.get((note >> 32) as usize).copied().unwrap_or("an unknown collective")
+}
+
 /// The name and root that a [`note`] stands for, as text.
 fn describe_note(note: u64) -> String {
-    let name = trgen::trace::collectives::NAMES.get((note >> 32) as usize).copied().unwrap_or("an unknown collective");
+    let name = name_of_note(note);
     match note as u32 {
         u32::MAX => name.to_owned(),
         root => format!("{name} with root {root}"),

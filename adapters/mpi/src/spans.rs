@@ -71,9 +71,13 @@ impl<W: Write> Spans<W> {
         }
     }
 
-    /// Adds a message that this rank sends at `time` \[ps\], by its number among those to the other rank.
-    pub(crate) fn sent(&mut self, to: usize, number: u64, time: u64, bytes: u64) {
-        self.write(format_args!("sent {to} {number} {time} {bytes}"));
+    /// Adds a message that this rank sends at `time` \[ps\], by its number among those to the other rank; of a
+    /// collective with the name of that and its number on its communicator.
+    pub(crate) fn sent(&mut self, to: usize, number: u64, time: u64, bytes: u64, of: Option<(&str, i64)>) {
+        match of {
+            None => self.write(format_args!("sent {to} {number} {time} {bytes}")),
+            Some((name, call)) => self.write(format_args!("sent {to} {number} {time} {bytes} {name} {call}")),
+        }
     }
 
     /// Adds a message that has arrived at `time` \[ps\], by its number among those of the other rank.

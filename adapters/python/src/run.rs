@@ -63,14 +63,14 @@ pub(crate) fn run(
             let what = "timeline=True has no meaning without ranks that run a program";
             return Err(Fault::new(what, "leave it out, or give a trace or a kernel").of("timeline"));
         }
-        let Performed { result, failure, timeline: spans, .. } = perform(&experiment, call.stop(), timeline)?;
+        let Performed { result, failure, timeline: kept, .. } = perform(&experiment, call.stop(), timeline)?;
         let drawn = timeline.then(|| {
             let effective = experiment.effective();
             let word =
                 |key: &str| effective.iter().find(|(known, _)| known.name == key).map(|(_, value)| value.clone());
             let mut text = Vec::new();
             // Memory takes everything.
-            let _ = write_timeline(&experiment.workload.title(&|key| word(key).unwrap_or_default()), &spans, &mut text);
+            let _ = write_timeline(&experiment.workload.title(&|key| word(key).unwrap_or_default()), &kept, &mut text);
             String::from_utf8_lossy(&text).into_owned()
         });
         let failed = failure.map(|failure| match &failure {

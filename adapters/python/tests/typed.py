@@ -25,6 +25,7 @@ result: fsin.Result = fsin.run(topology="torus:4x4", traffic=nearest, load=0.2, 
 latency: float = result.latency_mean_cycles
 own: fsin.Result = fsin.run(topology="torus:4x4", generator=Lists())
 sweep: fsin.Sweep = fsin.sweep(topology="torus:4x4", load=[0.1, 0.2], cycles=500, progress=lambda done, of: None)
+samples = result.table("samples", library=None) if "samples" in result else None
 column: list[float] = sweep["latency_mean_cycles"]
 pictures: fsin.Pictures = fsin.plot(sweep, title="Two loads")
 caption: str = pictures["latency"].caption

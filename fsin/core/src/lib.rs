@@ -68,6 +68,7 @@
 
 pub mod activity;
 pub mod capture;
+pub mod classes;
 pub mod connections;
 pub mod couple;
 pub mod difference;

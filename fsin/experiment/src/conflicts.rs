@@ -62,8 +62,20 @@ pub(super) const JOBS: &[&str] = &["scheduler", "allocation"];
 /// Keys of graphs, which are not allowed as jobs.
 pub(super) const GRAPHS: &[&str] = &["hosts", "groups", "peak", "memory-bandwidth"];
 /// Keys that apply where hosts compute over a wire, beside those of the model.
-const WIRE: &[&str] =
-    &["trace", "network", "hosts", "compute", "slow", "flop-rate", "trace-unit", "recv-order", "collectives"];
+const WIRE: &[&str] = &[
+    "trace",
+    "network",
+    "hosts",
+    "groups",
+    "peak",
+    "memory-bandwidth",
+    "compute",
+    "slow",
+    "flop-rate",
+    "trace-unit",
+    "recv-order",
+    "collectives",
+];
 /// Keys that determine the length of a cycle.
 pub(crate) const CYCLE: &[&str] = &["bandwidth", "phit-bytes"];
 

@@ -13,7 +13,7 @@ use trgen::trace::matrix::Matrix;
 use trgen::trace::placement::hop_bytes;
 use trgen::trace::program::Program;
 use trgen::trace::replay::{Replay, ReplayReport};
-use trgen::trace::timeline::{CollectiveRecord, Span};
+use trgen::trace::timeline::{CollectiveRecord, Counter, Timeline};
 use trgen::{Cycle, NodeId};
 
 use super::bounds::Bounds;
@@ -26,6 +26,7 @@ use super::resolve::Experiment;
 use super::settings::SettingsError;
 use super::trouble::Trouble;
 use super::workload::{Driven, Driver, small_packets};
+use fsin_core::classes::{Both, ClassCounts};
 use fsin_core::couple::{Coupled, Failure, PacketLog};
 use fsin_core::family::Unloaded;
 use fsin_core::network::{Figures, Measure, Network, PortFigures, QueueFigures, Settled};
@@ -106,7 +107,7 @@ pub struct Finished {
     /// The bounds of each of them.
     pub confines: Vec<Confines>,
     /// What each rank did over time, if that was asked for.
-    pub timeline: Vec<Span>,
+    pub timeline: Timeline,
     /// Counts of events, of runs with a table of energies or that are asked for them.
     pub counts: Option<energy::Counts>,
     /// The energy of these events by the table.
@@ -192,7 +193,8 @@ pub fn execute_over(
     if counts_events {
         network.count_events();
     }
-    if experiment.link_loads || counts_events || explains {
+    let mut classes = experiment.topology().filter(|_| timeline).map(ClassCounts::new);
+    if experiment.link_loads || counts_events || explains || classes.is_some() {
         network.observe();
     }
     network.recorder_mut().keep(Keep { packets: log.is_some(), ..experiment.keep });
@@ -200,10 +202,24 @@ pub fn execute_over(
     if let Some(log) = log {
         coupled = coupled.logged(log);
     }
+    let mut both;
+    let watch: Option<&mut dyn Watch> = match (watch, &mut classes) {
+        (Some(watch), Some(classes)) => {
+            both = Both(watch as &mut dyn Watch, classes);
+            Some(&mut both)
+        }
+        (None, Some(classes)) => Some(classes),
+        (Some(watch), None) => Some(watch as &mut dyn Watch),
+        (None, None) => None,
+    };
     if let Some(watch) = watch {
         coupled = coupled.watched(watch);
     }
     let mut outcome = run(experiment, coupled, progress);
+    if classes.is_some() && !(experiment.link_loads || counts_events || explains) {
+        // No result depends on a timeline.
+        outcome.crossings.clear();
+    }
     let Settled { recorder, figures, .. } = network.settled();
     let measures = figures.map(Figures::measures).unwrap_or_default();
     let ports = figures.map(Figures::ports).unwrap_or_default();
@@ -259,10 +275,11 @@ pub fn execute_over(
     let collectives = driver.collectives_measured(experiment.pace.cycle);
     let confines =
         confines(experiment, &collectives, &driver.driven.places(), &outcome.crossings, outcome.measured_cycles());
-    let mut timeline = driver.driven.timeline().to_vec();
-    if !driver.known.is_empty() && !timeline.is_empty() {
-        timeline.extend(collectives.iter().flat_map(CollectiveRecord::spans));
+    let mut timeline = driver.driven.timeline().cloned().unwrap_or_default();
+    if !driver.known.is_empty() {
+        timeline.add_collectives(&collectives);
     }
+    timeline.add_counters(classes.as_ref().map_or_else(Vec::new, |classes| counters(experiment, classes)));
     let mut notes = driver.notes;
     notes.extend(small_packets(experiment, &*driver.driven));
     notes.extend(greatest_scale(experiment));
@@ -308,6 +325,17 @@ pub fn execute_over(
     };
     add_warnings(experiment, &mut finished);
     Ok(finished)
+}
+
+/// What the links of each class carried, each packet as a full one.
+fn counters(experiment: &Experiment, classes: &ClassCounts) -> Vec<Counter> {
+    let (clock, bytes) = (experiment.pace.cycle, experiment.units.packet_bytes());
+    let sample = |(at, packets): (u64, u64)| (clock.span(Cycle(at).since(Cycle::FIRST)), packets.saturating_mul(bytes));
+    let counter = |(name, samples): (&str, Vec<(u64, u64)>)| Counter {
+        name: name.to_owned(),
+        samples: samples.into_iter().map(sample).collect(),
+    };
+    classes.counts().into_iter().map(counter).collect()
 }
 
 /// What was not simulated, in words.

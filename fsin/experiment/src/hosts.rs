@@ -108,8 +108,53 @@ fn numbers(
     Ok(())
 }
 
-/// Keys of `hosts` that are of Chakra traces; the others are of GOAL graphs.
-const OF_CHAKRA: &[&str] = &["deps", "engines", "communications", "least", "group-delay", "algorithm"];
+/// Keys of `hosts` that are of LogGOPS hosts.
+const OF_LOGGOPS: &[&str] = &["o", "g", "O", "S", "streams"];
+
+/// The keys of `hosts` that are of the ranks of a Chakra trace, each with the reasons why it is none of a program, and why
+/// of a graph.
+const OF_CHAKRA: &[(&str, &str, &str)] = &[
+    ("deps", "a program has no dependencies but its order", "a graph has one kind of dependencies"),
+    (
+        "engines",
+        "a program computes one thing after another",
+        "the graph names the CPU of each of its operations (`cpu`)",
+    ),
+    (
+        "communications",
+        "a program says itself which of its sends and receives are under way at once",
+        "the graph names the network interface of each of its operations (`nic`)",
+    ),
+    ("least", "a program has recorded how long it computes", "every calculation of a graph has a duration"),
+    (
+        "group-delay",
+        "the collectives of a program are the sends and receives of its library",
+        "a graph holds its collectives as sends and receives",
+    ),
+    (
+        "algorithm",
+        "`collectives` names the algorithms of a program",
+        "a graph holds its collectives as sends and receives",
+    ),
+];
+
+/// Keys of `hosts` that a Chakra trace has on devices alone, each with the reason.
+const OF_DEVICES: &[(&str, &str)] = &[
+    ("engines", "has one CPU for computations"),
+    ("communications", "begins each communication that is ready, when its CPU and interface are free"),
+    ("group-delay", "has the overhead o for each message"),
+];
+
+/// What a trace holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Holds {
+    /// Programs.
+    Programs,
+    /// A graph of GOAL.
+    Graph,
+    /// Nodes of Chakra's ranks.
+    Chakra,
+}
 
 /// The keys of `hosts` that are given.
 fn given(settings: &Settings) -> impl Iterator<Item = &str> {
@@ -117,16 +162,27 @@ fn given(settings: &Settings) -> impl Iterator<Item = &str> {
     word.split(',').filter_map(|part| Some(part.split_once('=')?.0.trim()))
 }
 
-/// Refuses keys of `hosts` that are of the other kind of graph.
-pub(super) fn check_kind(settings: &Settings, is_chakra: bool) -> Result<(), SettingsError> {
-    match given(settings).find(|key| OF_CHAKRA.contains(key) != is_chakra) {
-        None => Ok(()),
-        Some(key) => {
-            let (of, this) = if is_chakra { ("GOAL graphs", "a Chakra trace") } else { ("Chakra traces", "none") };
-            let what = phrase![["hosts"], (": `{key}` is of {of}, and this is {this}")];
-            Err(settings.error("hosts", ErrorKind::Meaningless, what, phrase!["leave `{key}` out"]))
+/// True if `hosts` describes LogGOPS hosts.
+pub(super) fn are_loggops(settings: &Settings) -> bool {
+    given(settings).any(|key| OF_LOGGOPS.contains(&key))
+}
+
+/// Refuses keys of `hosts` that a trace does not have, on LogGOPS hosts or on others.
+pub(super) fn check_kind(settings: &Settings, holds: Holds, on_loggops: bool) -> Result<(), SettingsError> {
+    let refused = |key: &str, why: &str| {
+        let what = phrase![["hosts"], (": `{key}` has no meaning here: {why}")];
+        Err(settings.error("hosts", ErrorKind::Meaningless, what, phrase!["leave `{key}` out"]))
+    };
+    for key in given(settings) {
+        if holds == Holds::Chakra {
+            if let Some((_, why)) = OF_DEVICES.iter().find(|(device, _)| on_loggops && *device == key) {
+                return refused(key, &format!("a LogGOPS host {why}"));
+            }
+        } else if let Some((_, program, graph)) = OF_CHAKRA.iter().find(|(of, ..)| *of == key) {
+            return refused(key, if holds == Holds::Graph { graph } else { program });
         }
     }
+    Ok(())
 }
 
 /// The parameters of the hosts of a graph, and of the ranks of a Chakra trace. `gap_per_byte` is G of the network; `None`

@@ -10,12 +10,12 @@ use trgen::trace::goal::hosts::Remains;
 use trgen::trace::goal::ideal::{self, Execution};
 use trgen::trace::goal::{Graph, chain};
 use trgen::trace::replay::SHOWN;
-use trgen::{Cycle, Wait, WaitCause};
+use trgen::{Cycle, NodeId, Wait, WaitCause};
 
-use super::hosts;
+use super::hosts::{self, Holds};
 use super::resolve::{Experiment, Runs};
 use super::trouble::Trouble;
-use super::workload::{check_expanded, check_ticks, phrases, reject_inapplicable, slow_down};
+use super::workload::{check_expanded, check_ticks, of_ranks, phrases, ranks_of, reject_inapplicable, slow_down};
 use fsin_core::couple::Failure;
 
 /// Outcome of an execution over an ideal network.
@@ -115,18 +115,26 @@ fn prepare(experiment: &Experiment) -> Result<Ready, Trouble> {
         Application::Graphs(trace) => {
             check_expanded(experiment, "a graph holds them expanded")?;
             reject_inapplicable(experiment, &[trace.format], &[])?;
+            hosts::check_kind(settings, Holds::Graph, true)?;
             (trace.graph, phrases(trace.notes), Vec::new())
         }
-        Application::Chakra(_) => {
-            let what = phrase![["network" => experiment.model.component.name], " executes graphs of sends, receives and calculations"];
-            let remedy = phrase!["run a Chakra trace over ", ["network" => "constant-delay:delay=500ns,rate=50GB/s"], ", or over any network of links"];
-            return Err(settings.error("network", ErrorKind::Conflict, what, remedy).into());
+        Application::Chakra(trace) => {
+            let format = trace.format;
+            reject_inapplicable(experiment, &[format], &[])?;
+            hosts::check_kind(settings, Holds::Chakra, true)?;
+            let places: Vec<NodeId> = (0..trace.trace.ranks.len()).map(NodeId::at).collect();
+            let (ranks, warnings) = ranks_of(experiment, trace.trace, &places, places.len())?;
+            let graph = of_ranks(experiment, &ranks)?;
+            check_ticks(experiment, &graph)?;
+            let notes = phrases(trace.notes);
+            return Ok(Ready { graph, latency: wire.latency, notes, warnings });
         }
         Application::Programs(trace) => {
             if trace.algorithms.is_empty() {
                 check_expanded(experiment, "this trace has none to expand")?;
             }
             reject_inapplicable(experiment, &[trace.format], &[])?;
+            hosts::check_kind(settings, Holds::Programs, true)?;
             let graph = chain::graph(&trace.program).map_err(|error| {
                 let what = phrase![["network" => experiment.model.component.name], ": {error}"];
                 settings.error("network", ErrorKind::Malformed, what, "replay this trace over the router")
@@ -134,7 +142,6 @@ fn prepare(experiment: &Experiment) -> Result<Ready, Trouble> {
             (graph, phrases(trace.notes), phrases(trace.warnings))
         }
     };
-    hosts::check_kind(settings, false)?;
     graph.scale_work(experiment.pace.compute_scale);
     slow_down(experiment, &mut graph)?;
     check_ticks(experiment, &graph)?;

@@ -12,7 +12,8 @@ use trgen::phrase::Phrase;
 
 use super::keys::{Key, key, keys};
 use super::settings::{Origin, Settings, SettingsError, canonical};
-use fsin_core::family::{ModelFamily, NetworkSpec, Values};
+use fsin_core::family::{Carried, ModelFamily, NetworkSpec, Values};
+use fsin_core::words::joined;
 use fsin_models::MODELS;
 
 /// The model that a value of `network` names, if there is such a model: `vct`, `constant-delay:delay=1us`.
@@ -210,6 +211,7 @@ impl Networks {
         let recorded = Recorded { values, names: RefCell::default() };
         let network = (model.parse)(&recorded).map_err(|refusal| {
             let key = refusal.setting().unwrap_or("network");
+            let refusal = if key == "routing" { carried_elsewhere(model, values, refusal) } else { refusal };
             settings.placed(key, refusal)
         })?;
         let read = recorded.names.into_inner().iter().map(|name| Read::new(values, name)).collect();
@@ -219,6 +221,35 @@ impl Networks {
         self.made.push_back(Made { model: model.component.name, read, network: Arc::clone(&network) });
         Ok(network)
     }
+}
+
+/// The refusal of a routing that a model does not have in the topology: it names the models that have it there, if some do.
+fn carried_elsewhere(model: &ModelFamily, values: &dyn Values, refusal: SpecError) -> SpecError {
+    // A model that knows what does it instead says so itself.
+    if refusal.kind() == ErrorKind::Unsupported {
+        return refusal;
+    }
+    let (Some(word), Some(topology)) = (values.value("routing"), values.value("topology")) else { return refusal };
+    let network = topology.split(':').next().unwrap_or(topology);
+    let has = |model: &ModelFamily| {
+        let is_meant = |carried: &Carried| carried.component.name == word || carried.aliases.contains(&word);
+        (model.routings)().iter().any(|carried| is_meant(carried) && carried.topologies.contains(&network))
+    };
+    let others: Vec<&str> = MODELS.rows().iter().filter(|other| has(other)).map(|other| other.component.name).collect();
+    let name = model.component.name;
+    let Some(first) = others.first().filter(|_| !others.contains(&name)) else { return refusal };
+    let verb = if others.len() == 1 { "carries" } else { "carry" };
+    let what = phrase![
+        ["routing" => word],
+        (" is no routing of {name} in {topology}; {} {verb} it", joined(&others, "and"))
+    ];
+    let own: Vec<&str> = (model.routings)()
+        .iter()
+        .filter(|carried| carried.topologies.contains(&network))
+        .map(|carried| carried.component.name)
+        .collect();
+    let remedy = phrase!["use ", ["network" => first], (", or with {name}: {}", joined(&own, "or"))];
+    SpecError::new(refusal.kind(), what, remedy).of("routing")
 }
 
 /// Values that keep which of them are read.
@@ -301,6 +332,15 @@ pub(super) fn undeclared(settings: &Settings, model: &ModelFamily) -> Result<(),
     // The rate of links has two names: models that count cycles take what a cycle carries.
     let alike = RATES.iter().find(|&&name| RATES.contains(&key.name) && model.understands(name));
     let remedy = match alike {
+        // The paths of a model without routings.
+        None if key.name == "routing" && model.understands("spread") => {
+            let spread = match settings.word("routing") {
+                "oblivious" => "round-robin",
+                "adaptive" => "adaptive",
+                _ => "ecmp",
+            };
+            phrase!["leave it out: frames take shortest paths, chosen by ", ["spread" => spread], ", or use ", ["network" => other]]
+        }
         Some(&name) => phrase!["leave it out, or use ", [name], ", or ", ["network" => other]],
         None => phrase!["leave it out, or use ", ["network" => other]],
     };

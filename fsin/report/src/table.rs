@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::grouped::alike;
 use fsin_core::words::counted;
+use fsin_experiment::energy::six_digits;
 use fsin_experiment::result::{
     CollectiveTimes, Device, Figure, Figure as F, JobRow, ModelFigure, NodeRow, Number, PortRow, RunResult,
 };
@@ -13,6 +14,9 @@ use fsin_experiment::result::{
 /// A line of the table: its label, its figures, their decimals, and the text that follows, with `{}` for the unit of
 /// the first.
 struct Line(&'static str, &'static [Figure], usize, &'static str);
+
+/// In the place of decimals: six digits, whatever the size of the number.
+const SIX: usize = usize::MAX;
 
 const LINES: &[Line] = &[
     Line("offered load", &[F::OfferedLoad], 5, "{}"),
@@ -56,9 +60,9 @@ const LINES: &[Line] = &[
     Line("completion", &[F::CompletionCycles], 0, "{}"),
     Line("completion", &[F::CompletionSeconds], 9, "{}"),
     Line("  at least, for its", &[F::CompletionBound, F::CompletionBoundBy], 0, "({})"),
-    Line("energy, estimated", &[F::EnergyJoules], 9, "{}"),
-    Line("  power", &[F::EnergyWatts], 6, "{}, mean"),
-    Line("  per bit delivered", &[F::EnergyPerBit], 4, "{}"),
+    Line("energy, estimated", &[F::EnergyJoules], SIX, "{}"),
+    Line("  power", &[F::EnergyWatts], SIX, "{}, mean"),
+    Line("  per bit delivered", &[F::EnergyPerBit], SIX, "{}"),
     Line("finish, first / last task", &[F::FinishMinNs, F::FinishMaxNs], 0, "{}"),
     Line("events", &[F::Events], 0, "{}"),
     Line("simulated", &[F::Cycles], 0, "{}"),
@@ -106,7 +110,9 @@ pub(super) fn write(result: &RunResult, out: &mut dyn Write) -> io::Result<()> {
     for ModelFigure { name, unit, value, .. } in result.model_figures.iter().flatten() {
         let label = name.replace('_', " ");
         let decimals = if value.fract() == 0.0 { 0 } else { 2 };
-        writeln!(out, "{}", format!("{label:<30} {value:.decimals$} {unit}").trim_end())?;
+        // Two decimals show nothing of a small number.
+        let shown = if value.abs() < 0.01 { six_digits(*value) } else { format!("{value:.decimals$}") };
+        writeln!(out, "{}", format!("{label:<30} {shown} {unit}").trim_end())?;
     }
     collectives(result.collectives.as_deref().unwrap_or_default(), out)?;
     nodes(result.per_node.as_deref().unwrap_or_default(), out)?;
@@ -320,6 +326,7 @@ fn headline(result: &RunResult) -> String {
 fn cell(value: &Value, decimals: usize) -> String {
     match value {
         Value::String(text) => text.clone(),
+        Value::Number(number) if number.is_f64() && decimals == SIX => six_digits(number.as_f64().unwrap_or(f64::NAN)),
         Value::Number(number) if number.is_f64() => format!("{:.decimals$}", number.as_f64().unwrap_or(f64::NAN)),
         other => other.to_string(),
     }

@@ -1,5 +1,6 @@
 //! The `fsin` command: its output, its errors, its files, and the pages that describe it.
 
+mod answers;
 mod bad_input;
 mod book;
 mod captures;
@@ -20,6 +21,7 @@ mod flags;
 mod flow;
 mod formats;
 mod honest;
+mod hosts;
 mod jobs;
 mod legacy;
 mod levels;

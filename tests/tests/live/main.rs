@@ -2,6 +2,7 @@
 
 mod dashboard;
 mod dashboard_sweep;
+mod doors;
 mod live;
 mod live_cli;
 mod live_faults;

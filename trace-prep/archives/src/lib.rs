@@ -4,6 +4,7 @@
 
 pub mod dumpi;
 pub mod otf2;
+pub mod scratch;
 mod tool;
 
 use std::io::{self, ErrorKind};

@@ -7,10 +7,11 @@ use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use tempfile::TempDir;
 use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::trace::formats::{Fault, Place, ReadError};
+
+use crate::scratch::Scratch;
 
 /// Why a tool did not print.
 #[derive(Debug)]
@@ -63,7 +64,7 @@ pub(crate) fn with_path(path: &Path, cause: io::Error) -> io::Error {
 #[derive(Debug)]
 pub struct Printed {
     /// The folder that contains the text.
-    scratch: TempDir,
+    scratch: Scratch,
     /// Name of the tool.
     tool: &'static str,
     /// The command line of the tool for the user.
@@ -79,7 +80,7 @@ pub struct Printed {
 impl Printed {
     /// An empty folder for the text printed from the path `given`.
     pub(crate) fn new(tool: &'static str, command: &'static str, given: &Path) -> io::Result<Self> {
-        let scratch = tempfile::tempdir()?;
+        let scratch = Scratch::adopt(tempfile::tempdir()?.keep());
         let text = scratch.path().join("text");
         Ok(Self { scratch, tool, command, given: given.to_owned(), text, origins: HashMap::new() })
     }

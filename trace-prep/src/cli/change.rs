@@ -239,17 +239,18 @@ pub(super) fn generate(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let what = format!("`{name}` is a kernel and a graph pattern");
         return Err(Complaint::new(Exit::Usage, what, format!("write kernel/{spec} or pattern/{spec}")));
     }
-    if is_pattern && !(is_kernel && spec.contains("tasks")) {
+    // A collective as a graph: the program of its kernel. Some have a pattern of the same name, whose ranks are `ranks`.
+    let is_known =
+        || kernels::components().any(|known| known.name == name || kernels::aliases(known.name).contains(&name));
+    let is_chain = family == Some("pattern") && is_known() && (!is_pattern || spec.contains("tasks"));
+    if is_pattern && !is_chain && !(is_kernel && spec.contains("tasks")) {
         if repeat != 1 {
             return Err(Complaint::new(Exit::Usage, "--repeat with a graph pattern", "use it with a kernel"));
         }
         store_graph(&path, &patterns::parse(spec)?, &format!("generated as {spec}"))?;
         return Ok(Exit::Done);
     }
-    // A collective as a graph: the program of its kernel.
-    let is_known =
-        || kernels::components().any(|known| known.name == name || kernels::aliases(known.name).contains(&name));
-    if family == Some("pattern") && is_known() && !kernels::collectives(spec, 16, None)?.is_empty() {
+    if is_chain && !kernels::collectives(spec, 16, None)?.is_empty() {
         let graph = chain::graph(&kernels::parse(spec, 16, None)?).map_err(|error| {
             Complaint::new(Exit::Usage, format!("`{spec}` is no graph: {error}"), "write it as a kernel")
         })?;

@@ -5,7 +5,11 @@
 //!
 //! Definitions of bandwidth: `nccl-tests`, *Performance reported by NCCL tests*.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use crate::trace::kind::CollectiveKind;
+use crate::trace::program::Tag;
 
 /// What a rank does during a [`Span`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -51,36 +55,178 @@ pub struct Span {
     pub end: u64,
 }
 
-/// The spans of all ranks; none is kept before [`record`](Self::record).
-#[derive(Clone, Default, Debug)]
+/// A message from one rank to another.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Passage {
+    /// The rank that sends it.
+    pub from: u32,
+    /// The rank that receives it.
+    pub to: u32,
+    /// \[ps\] When it is sent.
+    pub sent: u64,
+    /// \[ps\] When it has arrived in full; `None` if it has not.
+    pub arrived: Option<u64>,
+    /// \[bytes\] Its size.
+    pub bytes: u64,
+    /// The collective to which it belongs, in a few words; `None` if it is a message of its own, or that is not known.
+    pub collective: Option<Arc<str>>,
+}
+
+/// The collectives that programs call: which one a message belongs to, by its tag.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Called {
+    /// Operations, each with an algorithm.
+    names: Vec<(&'static str, &'static str)>,
+    /// By context of the messages: what its collectives are, as indices of `names`, in the order of their numbers.
+    calls: HashMap<u32, Vec<u16>>,
+}
+
+impl Called {
+    /// Adds the collective whose messages have this tag, if no other rank has called it before. Those of a context are
+    /// added in the order of their numbers, from 0.
+    pub fn add(&mut self, tag: Tag, operation: &'static str, algorithm: &'static str) {
+        let calls = self.calls.entry(tag.context).or_default();
+        if tag.label != calls.len() as i64 {
+            return;
+        }
+        let name = (operation, algorithm);
+        let at = self.names.iter().position(|&known| known == name).unwrap_or_else(|| {
+            self.names.push(name);
+            self.names.len() - 1
+        });
+        // There are fewer pairs of operations and algorithms than this can count.
+        calls.push(at as u16);
+    }
+
+    /// The collective to which a message with this tag belongs: operation, algorithm and number on its communicator. `None`
+    /// for a message of its own.
+    #[must_use]
+    pub fn name(&self, tag: Tag) -> Option<Arc<str>> {
+        if !tag.is_collective() {
+            return None;
+        }
+        let call = usize::try_from(tag.label).ok().and_then(|number| self.calls.get(&tag.context)?.get(number));
+        let name = call.and_then(|&at| self.names.get(usize::from(at)));
+        let name = name.map_or("collective".to_owned(), |(operation, algorithm)| format!("{operation} {algorithm}"));
+        let on = if tag.context == Tag::COLLECTIVE {
+            String::new()
+        } else {
+            format!(" of communicator {}", tag.context / 2)
+        };
+        Some(format!("{name} {}{on}", tag.label).into())
+    }
+}
+
+/// What the links of a class carry over time.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Counter {
+    /// Name of the class.
+    pub name: String,
+    /// Times \[ps\], each with the bytes carried until then.
+    pub samples: Vec<(u64, u64)>,
+}
+
+/// What is kept of a run.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+struct Kept {
+    spans: Vec<Span>,
+    messages: Vec<Passage>,
+    counters: Vec<Counter>,
+    /// By the source's own name of a message: its number among `messages`, while it is under way.
+    under_way: HashMap<(u32, u64), usize>,
+}
+
+/// The spans and the messages of all ranks; none is kept before [`record`](Self::record).
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Timeline {
-    spans: Option<Vec<Span>>,
+    kept: Option<Box<Kept>>,
 }
 
 impl Timeline {
+    /// A timeline of these spans and messages.
+    #[must_use]
+    pub fn of(spans: Vec<Span>, messages: Vec<Passage>) -> Self {
+        Self { kept: Some(Box::new(Kept { spans, messages, ..Kept::default() })) }
+    }
+
+    /// Adds what links carry, if anything is kept.
+    pub fn add_counters(&mut self, counters: Vec<Counter>) {
+        if let Some(kept) = &mut self.kept {
+            kept.counters.extend(counters);
+        }
+    }
+
+    /// What links carry, where that is known.
+    #[must_use]
+    pub fn counters(&self) -> &[Counter] {
+        self.kept.as_ref().map_or(&[], |kept| &kept.counters)
+    }
+
+    /// Adds collectives that the application is known to consist of: their spans, and the names of their messages.
+    pub fn add_collectives(&mut self, records: &[CollectiveRecord]) {
+        let Some(kept) = &mut self.kept else { return };
+        for record in records {
+            kept.spans.extend(record.spans());
+            let name: Arc<str> = record.name().into();
+            let of_rank: HashMap<u32, &Part> = record.parts.iter().map(|part| (part.rank, part)).collect();
+            for message in &mut kept.messages {
+                let is_own =
+                    |part: &&Part| part.begin <= message.sent && part.end.is_none_or(|end| message.sent <= end);
+                if of_rank.contains_key(&message.to) && of_rank.get(&message.from).is_some_and(|part| is_own(part)) {
+                    message.collective = Some(Arc::clone(&name));
+                }
+            }
+        }
+    }
+
     /// Keeps spans from now on.
     pub fn record(&mut self) {
-        self.spans.get_or_insert_default();
+        self.kept.get_or_insert_default();
     }
 
     /// True if spans are kept.
     #[must_use]
     pub const fn is_kept(&self) -> bool {
-        self.spans.is_some()
+        self.kept.is_some()
     }
 
     /// Adds the span that `span` describes, if spans are kept.
     #[inline]
     pub fn add(&mut self, span: impl FnOnce() -> Span) {
-        if let Some(spans) = &mut self.spans {
-            spans.push(span());
+        if let Some(kept) = &mut self.kept {
+            kept.spans.push(span());
         }
+    }
+
+    /// Adds a message that begins, if messages are kept. `name` stands for it until it [arrives](Self::arrived).
+    #[inline]
+    pub fn sent(&mut self, name: (u32, u64), message: impl FnOnce() -> Passage) {
+        if let Some(kept) = &mut self.kept {
+            kept.under_way.insert(name, kept.messages.len());
+            kept.messages.push(message());
+        }
+    }
+
+    /// The message of this name has arrived at `time` \[ps\].
+    #[inline]
+    pub fn arrived(&mut self, name: (u32, u64), time: impl FnOnce() -> u64) {
+        if let Some(kept) = &mut self.kept
+            && let Some(number) = kept.under_way.remove(&name)
+        {
+            kept.messages[number].arrived = Some(time());
+        }
+    }
+
+    /// The messages so far, in the order of sending.
+    #[must_use]
+    pub fn messages(&self) -> &[Passage] {
+        self.kept.as_ref().map_or(&[], |kept| &kept.messages)
     }
 
     /// The spans so far, in the order in which they became known.
     #[must_use]
     pub fn spans(&self) -> &[Span] {
-        self.spans.as_deref().unwrap_or_default()
+        self.kept.as_ref().map_or(&[], |kept| &kept.spans)
     }
 }
 
@@ -150,6 +296,13 @@ impl CollectiveRecord {
         longest.filter(|_| self.parts.len() == self.size as usize)
     }
 
+    /// What it is, in words: kind, algorithm, number and group.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let of = self.group.as_ref().map_or(String::new(), |group| format!(" of {group}"));
+        format!("{} {} {}{of}", self.kind.name(), self.algorithm, self.number)
+    }
+
     /// The parts of the ranks that have ended.
     pub fn spans(&self) -> impl Iterator<Item = Span> + '_ {
         let span = |part: &Part| {
@@ -197,6 +350,37 @@ mod tests {
         timeline.add(|| span.clone());
         timeline.record();
         assert_eq!(timeline.spans(), [span]);
+    }
+
+    #[test]
+    fn a_message_arrives_once_and_its_name_may_be_used_again() {
+        let message = |sent| Passage { from: 0, to: 1, sent, arrived: None, bytes: 8, collective: None };
+        let mut timeline = Timeline::default();
+        timeline.sent((0, 7), || unreachable!("nothing is kept"));
+        timeline.record();
+        timeline.sent((0, 7), || message(10));
+        timeline.sent((1, 7), || message(20));
+        timeline.arrived((0, 7), || 30);
+        timeline.arrived((0, 7), || 40);
+        timeline.sent((0, 7), || message(50));
+        let arrived: Vec<Option<u64>> = timeline.messages().iter().map(|message| message.arrived).collect();
+        assert_eq!(arrived, [Some(30), None, None]);
+    }
+
+    #[test]
+    fn messages_of_collectives_are_named_by_their_calls() {
+        let mut called = Called::default();
+        let on_world = Tag::collective;
+        for (tag, operation) in [(on_world(0), "bcast"), (on_world(1), "allreduce"), (on_world(0), "bcast")] {
+            called.add(tag, operation, "ring");
+        }
+        let other = Tag { context: Tag::context_of(3) + 1, label: 0 };
+        called.add(other, "barrier", "linear");
+        let name = |tag| called.name(tag).map(|name| name.to_string());
+        assert_eq!(name(on_world(1)).as_deref(), Some("allreduce ring 1"));
+        assert_eq!(name(other).as_deref(), Some("barrier linear 0 of communicator 3"));
+        assert_eq!(name(on_world(2)).as_deref(), Some("collective 2"));
+        assert_eq!(name(Tag::user(1)), None);
     }
 
     #[test]

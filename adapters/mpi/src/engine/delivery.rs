@@ -17,7 +17,7 @@ use super::mail::{
 };
 use super::requests::{Request, State, What};
 use crate::abi::*;
-use crate::collective::{Disagreement, Running, Step};
+use crate::collective::{Disagreement, Running, Step, name_of_note};
 use crate::communicator::rank_in;
 use crate::datatype::Type;
 use crate::shared::{Place, Unwritten};
@@ -63,7 +63,8 @@ pub(crate) fn transmit(world: &mut World, message: Outgoing, data: Letter, owner
     }
     let now = world.now();
     if let Some(spans) = &mut world.spans {
-        spans.sent(to, sequence, now, bytes);
+        let of = (kind == COLLECTIVE).then(|| (name_of_note(note), tag));
+        spans.sent(to, sequence, now, bytes, of);
     }
     let is_long = data.data().len() >= LONG;
     let stored = if is_long { store(world, data.data()) } else { None };

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Optional, Protocol, SupportsFloat, SupportsIndex, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Literal, Optional, Protocol, SupportsFloat, SupportsIndex, TypedDict, Union
 
 if TYPE_CHECKING:
     from fsin._topology import Topology
@@ -498,7 +498,7 @@ class RunKeys(TypedDict, total=False):
     """replay a trace instead: .trg, .trc, SimGrid TI, GOAL, Chakra, or an archive (.tar.xz) of one"""
 
     hosts: Optional[Word]
-    """hosts of a GOAL graph (ns, ns, ns/byte, bytes; streams=true: a calculation holds back its dependents until it ends), absent ones: o=1500,g=1000,O=0,S=65535,streams=false; or ranks of a Chakra trace: deps=all|data, engines=N computations and communications=N sends and collectives at a time, least=TIME of one without duration, group-delay=TIME, algorithm=ring|hierarchical of collectives; absent ones: deps=all,engines=1,communications=1,least=0ns,group-delay=0ns, and hierarchical where nodes of the network have several GPUs"""
+    """hosts of a GOAL graph, and, where one of these is given, of a program or Chakra trace (ns, ns, ns/byte, bytes; streams=true: a calculation holds back its dependents until it ends), absent ones: o=1500,g=1000,O=0,S=65535,streams=false; or ranks of a Chakra trace: deps=all|data, engines=N computations and communications=N sends and collectives at a time, least=TIME of one without duration, group-delay=TIME, algorithm=ring|hierarchical of collectives; absent ones: deps=all,engines=1,communications=1,least=0ns,group-delay=0ns, and hierarchical where nodes of the network have several GPUs"""
 
     groups: Optional[Path]
     """groups of ranks that the collectives of a Chakra trace name, as JSON: {'0': [0, 1], ...}; those beside or in the trace if absent"""
@@ -1096,7 +1096,7 @@ class ManyKeys(TypedDict, total=False):
     """replay a trace instead: .trg, .trc, SimGrid TI, GOAL, Chakra, or an archive (.tar.xz) of one"""
 
     hosts: Union[None, Word, Iterable[Word]]
-    """hosts of a GOAL graph (ns, ns, ns/byte, bytes; streams=true: a calculation holds back its dependents until it ends), absent ones: o=1500,g=1000,O=0,S=65535,streams=false; or ranks of a Chakra trace: deps=all|data, engines=N computations and communications=N sends and collectives at a time, least=TIME of one without duration, group-delay=TIME, algorithm=ring|hierarchical of collectives; absent ones: deps=all,engines=1,communications=1,least=0ns,group-delay=0ns, and hierarchical where nodes of the network have several GPUs"""
+    """hosts of a GOAL graph, and, where one of these is given, of a program or Chakra trace (ns, ns, ns/byte, bytes; streams=true: a calculation holds back its dependents until it ends), absent ones: o=1500,g=1000,O=0,S=65535,streams=false; or ranks of a Chakra trace: deps=all|data, engines=N computations and communications=N sends and collectives at a time, least=TIME of one without duration, group-delay=TIME, algorithm=ring|hierarchical of collectives; absent ones: deps=all,engines=1,communications=1,least=0ns,group-delay=0ns, and hierarchical where nodes of the network have several GPUs"""
 
     groups: Union[None, Path, Iterable[Path]]
     """groups of ranks that the collectives of a Chakra trace name, as JSON: {'0': [0, 1], ...}; those beside or in the trace if absent"""
@@ -1746,3 +1746,32 @@ class Figures:
 
     ranks: Union[list[Any], Any]
     """figures of each rank of an MPI program"""
+
+
+#: Figures that are tables, a row for each node, rank, collective, ...
+Tables = Literal[
+    "warnings",
+    "warning_kinds",
+    "notes",
+    "samples",
+    "shots",
+    "link_packets",
+    "per_node",
+    "flows",
+    "latency_histogram",
+    "message_classes",
+    "message_deciles",
+    "dead_links",
+    "phases",
+    "per_task",
+    "collectives",
+    "jobs",
+    "model_figures",
+    "classes",
+    "buffers",
+    "ports",
+    "running_digests",
+    "guests",
+    "machines",
+    "ranks",
+]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Literal, Optional
 
 from fsin import _fsin
 from fsin._error import Error, RunFailed
+from fsin._frame import frame
 from fsin._generator import Generator
-from fsin._named import Figures, RunKeys
+from fsin._named import Figures, RunKeys, Tables
 from fsin._picture import Picture
 from fsin._record import Record
 from fsin._timeline import svg
@@ -41,6 +42,22 @@ class Result(Record, Figures):
         if name in _UNITS:
             return ", since this kind of run does not measure it: `in` tells whether a result has a figure"
         return super()._remedy(name, values)
+
+    def table(self, name: Tables, *, library: Optional[Literal["pandas", "polars"]] = None) -> Any:
+        """A figure that is a list as a frame: ``result.table("collectives")`` has a row for each collective.
+
+        It is a ``DataFrame`` of pandas if that is installed, else of polars; ``library`` names one of them. ``link_packets``
+        has a row for each link. A table that this run has not kept, and one without rows, is an error or has no columns.
+        """
+        if name not in self:
+            raise Error(f"the result has no table {name!r}{self._remedy(name, self.to_dict())}", "name", self._tables())
+        rows = self[name]
+        if not isinstance(rows, list):
+            raise Error(f"{name!r} is no table in this result", "name", self._tables())
+        return frame(name, rows, library)
+
+    def _tables(self) -> str:
+        return f"it has {', '.join(sorted(name for name, rows in self.to_dict().items() if isinstance(rows, list)))}"
 
     def timeline_picture(self) -> Picture:
         """What each rank did over time, of a run with ``timeline=True``: a lane for each rank."""

@@ -13,7 +13,8 @@ _COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#
 
 def svg(timeline: dict[str, Any]) -> str:
     """What each rank does over time, a lane for each."""
-    events = [one for one in timeline["traceEvents"] if one.get("ph") == "X"]
+    # The first process has the ranks; others have their messages and the links.
+    events = [one for one in timeline["traceEvents"] if one.get("ph") == "X" and one["pid"] == 1]
     ranks = sorted({one["tid"] for one in events})
     shown = {rank: at for at, rank in enumerate(ranks[:MOST_RANKS])}
     spans = [one for one in events if one["tid"] in shown][:MOST_SPANS]

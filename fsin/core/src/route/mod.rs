@@ -80,6 +80,7 @@ pub static ROUTINGS: Table<Row> = Table::new(
         &butterfly::ROW,
         &updown::ROW,
         &shortest::ROW,
+        &shortest::OBLIVIOUS,
         // Not the default of a model that has no rules of its own for them.
         &tree::ANCA,
         &booksim::DRAGONFLY_UGAL,

@@ -1,7 +1,9 @@
 //! Links between routers and distances on them, and shortest paths of any network.
 //!
 //! The n-th hop of `shortest` uses channels of class n. A packet waits for channels of higher numbers than the one that
-//! it holds, so there is no deadlock.
+//! it holds, so there is no deadlock. `oblivious` draws each hop of a packet among those of `shortest`.
+//!
+//! Decision: docs/decisions/0612-oblivious.md.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -31,6 +33,21 @@ pub static ROW: Row = Row {
     why: "one for each hop between routers",
     choice: Choice::Any,
     build: |build| Ok(Function::Shortest(Shortest::new(build)?)),
+};
+
+/// A shortest path that each packet draws.
+pub(super) static OBLIVIOUS: Row = Row {
+    component: Component {
+        name: "oblivious",
+        about: "networks of switches: shortest paths, each hop of a packet drawn among those that lead nearer, whatever the queues; \
+                the n-th hop between routers is on channel class n; without classes free of deadlock in few networks",
+        parameters: &[],
+        source: "Dally and Towles, Principles and Practices of Interconnection Networks, 2004, chapter 9",
+    },
+    aliases: &["random-shortest"],
+    serves: Serves::Switches,
+    build: |build| Ok(Function::Oblivious(Oblivious(Shortest::new(build)?))),
+    ..ROW
 };
 
 /// A distance greater than any other: no path leads there.
@@ -215,5 +232,38 @@ impl RoutingFunction for Shortest {
     /// None is needed where each class has channels of its own: classes ascend along every route.
     fn specimens(&self) -> Option<Vec<(String, usize)>> {
         self.has_all_classes.then(Vec::new)
+    }
+}
+
+/// Shortest paths of which each packet draws one, hop by hop.
+#[derive(Debug)]
+pub struct Oblivious(Shortest);
+
+impl RoutingFunction for Oblivious {
+    fn classes(&self) -> usize {
+        self.0.classes()
+    }
+
+    fn hops(&self, at: &Visit, draw: &mut impl Draw, mut add: impl FnMut(Hop)) {
+        let (mut count, mut drawn) = (0, None);
+        self.0.hops(at, draw, |_| count += 1);
+        // The phase counts hops, so that every hop has a draw of its own, and keeps it while the packet waits.
+        let chosen = draw.draw(at.phase.into(), count.max(1));
+        let mut number = 0;
+        self.0.hops(at, draw, |hop| {
+            if number == chosen {
+                drawn = Some(hop);
+            }
+            number += 1;
+        });
+        drawn.into_iter().for_each(&mut add);
+    }
+
+    fn hop(&self, at: &Visit, next: usize, draw: &mut impl Draw) -> Phase {
+        self.0.hop(at, next, draw)
+    }
+
+    fn specimens(&self) -> Option<Vec<(String, usize)>> {
+        self.0.specimens()
     }
 }

@@ -304,6 +304,8 @@ functions! {
     UpDown(updown::UpDown),
     /// Shortest paths.
     Shortest(shortest::Shortest),
+    /// Shortest paths, drawn.
+    Oblivious(shortest::Oblivious),
     /// From a table.
     Given(given::Given),
     /// Of any type.
@@ -346,6 +348,8 @@ impl Name {
     pub const UPDOWN: Self = Self("updown");
     /// Shortest paths by tables.
     pub const SHORTEST: Self = Self("shortest");
+    /// A shortest path that each packet draws.
+    pub const OBLIVIOUS: Self = Self("oblivious");
     /// From a table.
     pub const ROUTES: Self = Self("routes");
     /// By digits of source and destination.

@@ -10,7 +10,7 @@ use fsin_core::run::Progress;
 use fsin_core::watch::{Glimpse, Watch};
 use trgen::Cycle;
 use trgen::phrase::{Notation, Plain};
-use trgen::trace::timeline::Span;
+use trgen::trace::timeline::Timeline;
 
 use crate::carried::Carried;
 use crate::details::MessageTime;
@@ -140,7 +140,7 @@ pub struct Performed {
     /// The time of each message that arrived while measuring, where `message-stats` keeps it.
     pub messages: Option<Vec<MessageTime>>,
     /// What each rank did over time, if that was [asked for](Options::timeline).
-    pub timeline: Vec<Span>,
+    pub timeline: Timeline,
     /// Counts of events, if they were [asked for](Options::events) or cost energy.
     pub counts: Option<Counts>,
 }

@@ -9,6 +9,7 @@ use trgen::trace::collectives::Choice;
 use trgen::trace::kernels::{self, KernelContext};
 use trgen::trace::placement;
 use trgen::trace::program::Rounds;
+use trgen::trace::timeline::Called;
 use trgen::{Geometry, phrase};
 
 use super::programs::{application, check_slow, choice_without_rules, misplaced};
@@ -118,7 +119,14 @@ impl Workload for Kernel {
     fn build(&self, experiment: &Experiment, geometry: &Geometry) -> Result<Driver, Trouble> {
         let program = self.program(experiment, geometry)?;
         let mut notes = Vec::new();
-        let driven = application(experiment, program, geometry, "kernel", self.beside.as_ref(), &mut notes)?;
+        let driven = application(
+            experiment,
+            program,
+            geometry,
+            "kernel",
+            self.beside.as_ref(),
+            (Called::default(), &mut notes),
+        )?;
         let known = kernels::collectives_in(&self.spec, &self.context(experiment, geometry))
             .map_err(|refusal| experiment.settings().refused("kernel", refusal))?;
         Ok(Driver { notes, known, ..Driver::without_remarks(driven) })

@@ -26,7 +26,7 @@ use trgen::trace::formats::ReadOptions;
 use trgen::trace::jobs::JobMix;
 use trgen::trace::placement::Distance;
 use trgen::trace::replay::{Pace, ReplayReport, Rule};
-use trgen::trace::timeline::{CollectiveRecord, Part, Span};
+use trgen::trace::timeline::{CollectiveRecord, Part, Timeline};
 use trgen::{Cycle, Geometry, NodeId, SourceError, TrGen};
 
 use crate::conflicts::{SYNTHETIC, Times};
@@ -41,6 +41,7 @@ pub use jobs::{JobEntry, JobFile, Work};
 pub(crate) use programs::{check_expanded, check_ticks, phrases, reject_inapplicable, slow_down};
 pub(crate) use synthetic::scaled;
 pub(crate) use tasks::{cycle_seconds, pace, placement_of, whole_cycle};
+pub(crate) use trace::{of_ranks, ranks_of};
 
 /// A kind of workload.
 pub(crate) struct WorkloadFamily {
@@ -208,9 +209,9 @@ pub trait Driven: fmt::Debug {
     /// Keeps what each rank does over time from now on, if the source can tell.
     fn record(&mut self) {}
 
-    /// What each rank did over time, as far as it was kept.
-    fn timeline(&self) -> &[Span] {
-        &[]
+    /// What each rank did over time, if that was kept.
+    fn timeline(&self) -> Option<&Timeline> {
+        None
     }
 
     /// The node of each rank, where ranks stay where they are.

@@ -15,7 +15,7 @@ use trgen::trace::matrix::Matrix;
 use trgen::trace::placement::{self, Descent, Known};
 use trgen::trace::program::{Event, Program, Rounds};
 use trgen::trace::replay::{Replay, ReplayReport, Rule};
-use trgen::trace::timeline::{CollectiveRecord, Span};
+use trgen::trace::timeline::{Called, CollectiveRecord, Timeline};
 use trgen::{Cycle, Geometry, NodeId, Picoseconds, SourceError, TrGen};
 
 use super::synthetic::misfit;
@@ -48,8 +48,8 @@ impl Driven for Replay {
         self.record();
     }
 
-    fn timeline(&self) -> &[Span] {
-        self.timeline().spans()
+    fn timeline(&self) -> Option<&Timeline> {
+        Some(self.timeline())
     }
 
     fn places(&self) -> Vec<NodeId> {
@@ -79,7 +79,7 @@ impl<M: Driven + TrGen> Driven for Background<M> {
         self.main_mut().record();
     }
 
-    fn timeline(&self) -> &[Span] {
+    fn timeline(&self) -> Option<&Timeline> {
         self.main().timeline()
     }
 
@@ -99,12 +99,13 @@ pub(super) fn application(
     geometry: &Geometry,
     key: &'static str,
     beside: Option<&Config>,
-    notes: &mut Vec<Phrase>,
+    (called, notes): (Called, &mut Vec<Phrase>),
 ) -> Result<Box<dyn Driven>, Trouble> {
     check_slow(experiment, &program.first)?;
     let matrix = || Ok(Matrix::of_rounds(&program));
     let placement = placement(experiment, program.first.tasks.len(), geometry, &matrix, notes)?;
     let replay = Replay::in_rounds(program, &placement, geometry.nodes(), experiment.pace);
+    let replay = replay.map(|replay| replay.with_calls(Arc::new(called)));
     Ok(replaying(experiment, started(experiment, replay, key)?, &placement, geometry, beside)?)
 }
 

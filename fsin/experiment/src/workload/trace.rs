@@ -14,13 +14,13 @@ use trgen::trace::collectives::NAMES;
 use trgen::trace::container::Content;
 use trgen::trace::flow::Flow;
 use trgen::trace::formats::{self, Application, ChakraTrace, GraphTrace, ReadOptions};
-use trgen::trace::goal::Graph;
 use trgen::trace::goal::hosts::HostParams;
 use trgen::trace::goal::routed::Routed;
+use trgen::trace::goal::{Graph, chain};
 use trgen::trace::matrix::Matrix;
-use trgen::trace::program::Rounds;
+use trgen::trace::program::{Program, Rounds};
 use trgen::trace::replay::{Replay, ReplayReport};
-use trgen::trace::timeline::{CollectiveRecord, Span};
+use trgen::trace::timeline::{CollectiveRecord, Timeline};
 use trgen::{Geometry, NodeId, TrGen};
 
 use super::programs::{
@@ -29,7 +29,7 @@ use super::programs::{
 };
 use super::{Driven, Driver, Workload, WorkloadFamily, whole_cycle};
 use crate::conflicts::{RANKS, TASKS, TRACE};
-use crate::hosts::{check_kind, dialect, in_units};
+use crate::hosts::{Holds, are_loggops, check_kind, dialect, in_units};
 use crate::resolve::Experiment;
 use crate::trouble::Trouble;
 
@@ -107,8 +107,8 @@ impl Driven for Routed {
         self.record();
     }
 
-    fn timeline(&self) -> &[Span] {
-        self.timeline().spans()
+    fn timeline(&self) -> Option<&Timeline> {
+        Some(self.timeline())
     }
 }
 
@@ -130,8 +130,8 @@ impl Driven for chakra::Replay {
         self.record();
     }
 
-    fn timeline(&self) -> &[Span] {
-        self.timeline().spans()
+    fn timeline(&self) -> Option<&Timeline> {
+        Some(self.timeline())
     }
 
     fn collectives(&self) -> Vec<CollectiveRecord> {
@@ -143,10 +143,11 @@ impl Driven for chakra::Replay {
     }
 }
 
-/// A setting that does not apply to traces of programs, and why.
-const HOSTS: (&str, &str) = ("hosts", "are those of a graph, and this trace holds programs");
 /// A setting that does not apply to graphs, and why.
 const EAGER: (&str, &str) = ("eager", "is of programs, and this trace is a graph, whose hosts have {hosts} S=BYTES");
+
+/// The same of programs on hosts of graphs.
+const EAGER_OF_HOSTS: (&str, &str) = ("eager", "is of replayed programs, and LogGOPS hosts have {hosts} S=BYTES");
 
 /// The same of Chakra traces.
 const EAGER_OF_CHAKRA: (&str, &str) =
@@ -162,10 +163,12 @@ fn driver(
     beside: Option<&Config>,
 ) -> Result<Driver, Trouble> {
     let nodes = geometry.nodes();
+    let on_loggops = are_loggops(experiment.settings());
     let (driven, warnings, notes, collectives) = match formats::open_container(path)? {
-        Some(container) if container.header().content == Content::Programs => {
+        Some(container) if container.header().content == Content::Programs && !on_loggops => {
             check_expanded(experiment, "a container holds them expanded")?;
-            reject_inapplicable(experiment, &["trg"], &[HOSTS])?;
+            reject_inapplicable(experiment, &["trg"], &[])?;
+            check_kind(experiment.settings(), Holds::Programs, false)?;
             let header = container.header();
             let mut notes = phrases(header.notes.clone());
             let matrix = || Ok(formats::container_matrix(path, &container)?);
@@ -183,24 +186,38 @@ fn driver(
                     check_expanded(experiment, "this trace has none to expand")?;
                 }
                 check_programs(experiment, options)?;
-                reject_inapplicable(experiment, &[trace.format], &[HOSTS])?;
+                reject_inapplicable(experiment, &[trace.format], if on_loggops { &[EAGER_OF_HOSTS] } else { &[] })?;
+                check_kind(experiment.settings(), Holds::Programs, on_loggops)?;
                 let mut notes = phrases(trace.notes);
-                let driven =
-                    application(experiment, Rounds::once(trace.program), geometry, "trace", beside, &mut notes)?;
+                if on_loggops {
+                    let graph = of_programs(experiment, &trace.program)?;
+                    let warnings = phrases(trace.warnings);
+                    return on_hosts(experiment, graph, geometry, beside, (warnings, notes, trace.collectives));
+                }
+                let driven = application(
+                    experiment,
+                    Rounds::once(trace.program),
+                    geometry,
+                    "trace",
+                    beside,
+                    (trace.called, &mut notes),
+                )?;
                 (driven, phrases(trace.warnings), notes, trace.collectives)
             }
             Application::Chakra(ChakraTrace { trace, notes, format }) => {
                 let mut notes = phrases(notes);
-                let collectives = choice_without_rules(experiment.settings(), "a Chakra trace")?.unwrap_or_default();
                 reject_inapplicable(experiment, &[format], &[EAGER_OF_CHAKRA])?;
-                check_kind(experiment.settings(), true)?;
+                check_kind(experiment.settings(), Holds::Chakra, on_loggops)?;
                 let matrix = || Ok(Matrix::of_chakra(&trace));
                 let placement = placement(experiment, trace.ranks.len(), geometry, &matrix, &mut notes)?;
-                let warnings = untimed(&trace, &experiment.ranks).into_iter().collect();
                 let calls = calls(&trace);
-                let params = chakra::Params { slow: experiment.slow.clone(), collectives, ..experiment.ranks.clone() };
-                let replay = chakra::Replay::new(trace, params, &placement, nodes, whole_cycle(experiment)?)
-                    .map_err(|error| refused(experiment, error))?;
+                let (replay, warnings) = ranks_of(experiment, trace, &placement, nodes)?;
+                if on_loggops {
+                    let graph = of_ranks(experiment, &replay)?;
+                    let hosts = hosts_of(experiment, graph, &placement, (nodes, &mut notes))?;
+                    let driven = with_background(experiment, hosts, &placement, geometry, beside)?;
+                    return Ok(Driver { driven, warnings, notes, collectives: calls, known: Vec::new() });
+                }
                 if replay.has_levels() {
                     notes.push(phrase![
                         "collectives of groups with several GPUs in each of several nodes are hierarchical (",
@@ -210,33 +227,93 @@ fn driver(
                 }
                 (with_background(experiment, replay, &placement, geometry, beside)?, warnings, notes, calls)
             }
-            Application::Graphs(GraphTrace { mut graph, notes, format }) => {
-                let mut notes = phrases(notes);
+            Application::Graphs(GraphTrace { graph, notes, format }) => {
+                let notes = phrases(notes);
                 check_expanded(experiment, "a graph holds them expanded")?;
                 reject_inapplicable(experiment, &[format], &[EAGER])?;
-                check_kind(experiment.settings(), false)?;
-                graph.scale_work(experiment.pace.compute_scale);
-                slow_down(experiment, &mut graph)?;
-                let matrix = || Ok(Matrix::of_graph(&graph));
-                let placement = placement(experiment, graph.ranks().len(), geometry, &matrix, &mut notes)?;
-                let HostParams { overhead, gap, overhead_per_byte, rendezvous, ticks, .. } = experiment.hosts;
-                let overhead_per_byte = in_units(overhead_per_byte, ticks);
-                notes.push(phrase![
-                    "hosts of the graph: o={overhead} ns, g={gap} ns, O={overhead_per_byte} ns/byte, S={rendezvous} \
-                     bytes (",
-                    ["hosts"],
-                    ")"
-                ]);
-                notes.extend(dialect(&graph, &experiment.hosts));
-                check_ticks(experiment, &graph)?;
+                check_kind(experiment.settings(), Holds::Graph, true)?;
                 let warnings = interfaces(&graph).map(Phrase::from).into_iter().collect();
-                let hosts = Routed::new(graph, experiment.hosts, &placement, nodes, whole_cycle(experiment)?);
-                let hosts = started(experiment, hosts, "trace")?;
-                (with_background(experiment, hosts, &placement, geometry, beside)?, warnings, notes, BTreeMap::new())
+                return on_hosts(experiment, graph, geometry, beside, (warnings, notes, BTreeMap::new()));
             }
         },
     };
     Ok(Driver { driven, warnings, notes, collectives, known: Vec::new() })
+}
+
+/// Warnings and notes of a trace, and its calls of collectives.
+type Remarks = (Vec<Phrase>, Vec<Phrase>, BTreeMap<&'static str, u64>);
+
+/// LogGOPS hosts that execute a graph, in which no time has been scaled yet.
+fn on_hosts(
+    experiment: &Experiment,
+    mut graph: Graph,
+    geometry: &Geometry,
+    beside: Option<&Config>,
+    (warnings, mut notes, collectives): Remarks,
+) -> Result<Driver, Trouble> {
+    graph.scale_work(experiment.pace.compute_scale);
+    slow_down(experiment, &mut graph)?;
+    let matrix = || Ok(Matrix::of_graph(&graph));
+    let placement = placement(experiment, graph.ranks().len(), geometry, &matrix, &mut notes)?;
+    let hosts = hosts_of(experiment, graph, &placement, (geometry.nodes(), &mut notes))?;
+    let driven = with_background(experiment, hosts, &placement, geometry, beside)?;
+    Ok(Driver { driven, warnings, notes, collectives, known: Vec::new() })
+}
+
+/// The hosts of a graph on the nodes of a network.
+fn hosts_of(
+    experiment: &Experiment,
+    graph: Graph,
+    placement: &[NodeId],
+    (nodes, notes): (usize, &mut Vec<Phrase>),
+) -> Result<Routed, Trouble> {
+    let HostParams { overhead, gap, overhead_per_byte, rendezvous, ticks, .. } = experiment.hosts;
+    let overhead_per_byte = in_units(overhead_per_byte, ticks);
+    notes.push(phrase![
+        "hosts of the graph: o={overhead} ns, g={gap} ns, O={overhead_per_byte} ns/byte, S={rendezvous} bytes (",
+        ["hosts"],
+        ")"
+    ]);
+    notes.extend(dialect(&graph, &experiment.hosts));
+    check_ticks(experiment, &graph)?;
+    let hosts = Routed::new(graph, experiment.hosts, placement, nodes, whole_cycle(experiment)?);
+    Ok(started(experiment, hosts, "trace")?)
+}
+
+/// The programs of a trace as a graph.
+pub(crate) fn of_programs(experiment: &Experiment, program: &Program) -> Result<Graph, Trouble> {
+    let refused = |error| {
+        let what = phrase![["trace"], ": LogGOPS hosts execute graphs: {error}"];
+        let remedy =
+            phrase!["leave out o, g, O, S and streams of ", ["hosts"], ", and replay it over a network of links"];
+        experiment.settings().error("trace", ErrorKind::Malformed, what, remedy)
+    };
+    Ok(chain::graph(program).map_err(refused)?)
+}
+
+/// The ranks of a Chakra trace as a graph; their times have been scaled.
+pub(crate) fn of_ranks(experiment: &Experiment, ranks: &chakra::Replay) -> Result<Graph, Trouble> {
+    let refused = |error| {
+        let what = phrase![["trace"], ": LogGOPS hosts execute graphs: {error}"];
+        let remedy = phrase!["leave out o, g, O, S and streams of ", ["hosts"], ", and run it on devices"];
+        experiment.settings().error("trace", ErrorKind::Malformed, what, remedy)
+    };
+    Ok(ranks.graph(experiment.hosts.streams).map_err(refused)?)
+}
+
+/// Ranks of a Chakra trace on nodes, and the warnings of their times.
+pub(crate) fn ranks_of(
+    experiment: &Experiment,
+    trace: ChakraRanks,
+    placement: &[NodeId],
+    nodes: usize,
+) -> Result<(chakra::Replay, Vec<Phrase>), Trouble> {
+    let collectives = choice_without_rules(experiment.settings(), "a Chakra trace")?.unwrap_or_default();
+    let warnings = untimed(&trace, &experiment.ranks).into_iter().collect();
+    let params = chakra::Params { slow: experiment.slow.clone(), collectives, ..experiment.ranks.clone() };
+    let replay = chakra::Replay::new(trace, params, placement, nodes, whole_cycle(experiment)?)
+        .map_err(|error| refused(experiment, error))?;
+    Ok((replay, warnings))
 }
 
 /// A warning where computations have no duration.

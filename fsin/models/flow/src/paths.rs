@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fsin_core::failures::parts;
 use fsin_core::route::{
-    Build, ByKey, Carries, ChannelPolicy, Choice, Decisions, Draw, Function, Hop, LANE, ROUTINGS, RoutingFunction, Row,
+    Build, ByKey, Carries, ChannelPolicy, Choice, Decisions, Draw, Function, Hop, LANE, Name, ROUTINGS, RoutingFunction, Row,
     Serves, Visit, named,
 };
 use fsin_core::topology::Topology;
@@ -37,10 +37,11 @@ pub(crate) struct Use {
 }
 
 /// The routings that this model carries, the first one of a topology being its default: those that need no queues to
-/// weigh their hops. Routes with a channel for each hop are all that are shortest, and channels cost nothing here.
+/// weigh their hops, and no packets to draw a path of their own. Routes with a channel for each hop are all that are shortest, and channels cost nothing here.
 pub(crate) fn carried() -> Vec<Carries> {
     let fits = |row: &&Row| row.choice != Choice::Weighed && !row.choice.is_by_flits() && row.serves.lead_back();
-    let mut rows: Vec<&Row> = ROUTINGS.rows().iter().copied().filter(fits).collect();
+    let is_drawn = |row: &&Row| row.component.name == Name::OBLIVIOUS.name();
+    let mut rows: Vec<&Row> = ROUTINGS.rows().iter().copied().filter(|row| fits(row) && !is_drawn(row)).collect();
     rows.sort_by_key(|row| (row.serves == Serves::Every, row.policy != ChannelPolicy::ByHop));
     rows.into_iter().map(|row| Carries { row, policy: ChannelPolicy::Free }).collect()
 }
@@ -76,6 +77,12 @@ impl Routes {
     pub(crate) fn new(whole: &Arc<dyn Topology>, params: &Params) -> Result<Self, SpecError> {
         let topology: &dyn Topology = &**whole;
         let stated = stated_routes(topology, params)?.map(|_| Arc::clone(whole));
+        if params.routing == Name::OBLIVIOUS {
+            let what = phrase![["routing" => "oblivious"], ": each packet draws its path, and flows are not divided into packets"];
+            let remedy =
+                phrase!["use ", ["paths" => "spray"], ", which splits each flow evenly over the shortest paths"];
+            return Err(SpecError::new(ErrorKind::Unsupported, what, remedy).of("routing"));
+        }
         let carries = named(&carried(), params.routing, topology, !params.failures.is_empty())?;
         let build = Build::new(carries.row, topology, CHANNELS, carries.row.policy);
         let may_be_parted = !params.failures.is_empty();

@@ -15,10 +15,12 @@ use std::fmt::Write as _;
 use clap::ArgMatches;
 use fsin::catalogue::{Carrier, Kind, Member, described, kinds, routings_for, routings_of, routings_of_models};
 use fsin::experiment::{self, named};
-use fsin::family::ModelFamily;
+use fsin::family::{Is, ModelFamily, Need};
 use fsin::models::MODELS;
 use fsin::models::wormhole::components::preset_values;
-use serde_json::Value;
+use fsin::result::Figure;
+use fsin::words::joined;
+use serde_json::{Value, json};
 use trgen::catalog::suggestion;
 use trgen::rng::{Purpose, stream};
 use trgen::synthetic::expr::Expr;
@@ -249,6 +251,11 @@ pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
     // Names take precedence over aliases.
     let mut meant: Vec<_> = all().filter(|(_, member)| member.is_called(name)).collect();
     meant.sort_by_key(|(_, member)| member.component.name != name);
+    if let (true, None, Some(text)) = (meant.is_empty(), wanted_kind, setting_or_figure(wanted)) {
+        let text = if wants_json(matches) { format!("{:#}\n", text.1) } else { text.0 };
+        Document::open(matches)?.print(&text)?;
+        return Ok(Exit::Done);
+    }
     if meant.is_empty() {
         let names: Vec<&str> = all().map(|(_, member)| member.component.name).collect();
         let what = format!("no component is called `{wanted}`");
@@ -288,6 +295,58 @@ pub(crate) fn explain(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     Document::open(matches)?.print(&text)?;
     Ok(Exit::Done)
+}
+
+/// What is known of a setting or a figure of results of this name, as text and as JSON; `None` if it is neither.
+fn setting_or_figure(wanted: &str) -> Option<(String, Value)> {
+    let wanted = wanted.trim_start_matches("--");
+    let dashed = wanted.replace('_', "-");
+    let known = experiment::key(&dashed).or_else(|| experiment::many_key(&dashed));
+    if let Some(key) = known {
+        let about = of_table(key.about);
+        let unit = if key.unit.is_empty() { String::new() } else { format!(" ({})", key.unit) };
+        let default = key.default.map_or(String::new(), |default| format!(" [{}]", of_table(default)));
+        let models: Vec<&str> = MODELS
+            .rows()
+            .iter()
+            .filter(|model| model.understands(key.name))
+            .map(|model| model.component.name)
+            .collect();
+        let mut text = format!("{}  (setting)\n  {about}{unit}{default}\n", key.name);
+        if !models.is_empty() {
+            let _ = writeln!(text, "  network models: {}", models.join(", "));
+        }
+        let need = |need: &Need| match need.is {
+            Is::Set => format!("--{}", need.key),
+            Is::Value(value) => format!("--{} {value}", need.key),
+            Is::NotValue(value) => format!("--{} other than {value}", need.key),
+            Is::Names(names) => format!("--{} {}", need.key, joined(&names(), "or")),
+        };
+        let needs: Vec<String> = key.needs.iter().map(need).collect();
+        if !needs.is_empty() {
+            let _ = writeln!(text, "  has an effect with: {}", needs.join("; "));
+        }
+        let of_table = key.table.map_or_else(Vec::new, |table| (table.rows)());
+        let names = key.components.iter().chain(of_table.iter().map(|row| row.0)).map(|component| component.name);
+        let names: Vec<&str> = names.collect();
+        if !names.is_empty() {
+            let _ = writeln!(text, "  values: {} (fsin explain NAME)", names.join(", "));
+        }
+        let flag = format!("--{} {}", key.name, key.metavar);
+        let variable = format!("FSIN_{}", key.name.to_uppercase().replace('-', "_"));
+        let _ = writeln!(text, "  flag: {}; in experiment files: {}; variable: {variable}", flag.trim_end(), key.name);
+        let value = json!({
+            "name": key.name, "kind": "setting", "about": about, "unit": key.unit, "default": key.default,
+            "network_models": models,
+        });
+        return Some((text, value));
+    }
+    let underscored = wanted.replace('-', "_");
+    let figure = Figure::ALL.iter().find(|figure| figure.name() == underscored)?;
+    let unit = if figure.unit().is_empty() { String::new() } else { format!(" ({})", figure.unit()) };
+    let text = format!("{}  (figure of results)\n  {}{unit}\n", figure.name(), figure.meaning());
+    let value = json!({ "name": figure.name(), "kind": "figure", "about": figure.meaning(), "unit": figure.unit() });
+    Some((text, value))
 }
 
 /// Appends a table of node 0's destinations in a small grid: 4x4, or 16x16 for patterns that need more nodes.

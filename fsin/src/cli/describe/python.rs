@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Optional, Protocol, SupportsFloat, SupportsIndex, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Literal, Optional, Protocol, SupportsFloat, SupportsIndex, TypedDict, Union
 
 if TYPE_CHECKING:
     from fsin._topology import Topology
@@ -62,6 +62,9 @@ pub(super) fn module() -> String {
     text.push_str(
         "\n\nclass Figures:\n    \"\"\"Figures of a result. One that cannot be computed is ``None``.\"\"\"\n",
     );
+    let is_list = |figure: &&Figure| figure.shape() == Shape::List;
+    let names: Vec<String> =
+        Figure::ALL.iter().filter(is_list).map(|figure| format!("    \"{}\",\n", figure.name())).collect();
     for &figure in Figure::ALL {
         let of = match figure.shape() {
             Shape::Integer => "Union[int, Any]",
@@ -73,6 +76,9 @@ pub(super) fn module() -> String {
         };
         text.push_str(&entry(figure.name(), of, &with_unit(figure.unit(), figure.meaning())));
     }
+    text.push_str("\n\n#: Figures that are tables, a row for each node, rank, collective, ...\nTables = Literal[\n");
+    text.push_str(&names.concat());
+    text.push_str("]\n");
     text
 }
 

@@ -12,6 +12,7 @@ use std::path::{Component, Path, PathBuf};
 
 use clap::ArgMatches;
 use fsin::sweep::{Collected, Plan, open_unchecked};
+use fsin_archives::scratch::Scratch;
 use liblzma::read::XzDecoder;
 use liblzma::write::XzEncoder;
 use tar::{Archive, Builder, EntryType, Header};
@@ -181,7 +182,7 @@ fn citation(name: &str, plan: &Plan, collected: &Collected) -> String {
 
 /// A parcel that is unpacked into a folder of its own, which is removed when this is dropped.
 pub(crate) struct Unpacked {
-    root: PathBuf,
+    root: Scratch,
     /// The folder of the results.
     pub(crate) folder: PathBuf,
 }
@@ -197,11 +198,11 @@ impl Unpacked {
             Complaint::new(Exit::Usage, what, "name a folder of results, or a file that `fsin pack` has written")
         };
         let root = std::env::temp_dir().join(format!("fsin-parcel-{}", std::process::id()));
-        fs::create_dir(&root).map_err(|error| {
+        let root = Scratch::create(root.clone()).map_err(|error| {
             let what = format!("{}: cannot be made: {error}", root.display());
             Complaint::new(Exit::Failed, what, "set TMPDIR to a folder where you may write")
         })?;
-        let mut unpacked = Self { folder: root.clone(), root };
+        let mut unpacked = Self { folder: root.path().to_owned(), root };
         unpacked.folder = unpacked.fill(parcel).map_err(refused)?;
         Ok(unpacked)
     }
@@ -228,16 +229,10 @@ impl Unpacked {
             if top.get_or_insert_with(|| first.clone()) != &first {
                 return Err(io::Error::other("it holds more than one folder"));
             }
-            entry.unpack_in(&self.root)?;
+            entry.unpack_in(self.root.path())?;
         }
-        top.map(|top| self.root.join(top))
+        top.map(|top| self.root.path().join(top))
             .filter(|folder| folder.is_dir())
             .ok_or_else(|| io::Error::other("it is empty"))
-    }
-}
-
-impl Drop for Unpacked {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.root);
     }
 }

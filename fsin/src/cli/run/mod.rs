@@ -111,7 +111,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let acted = activity.map_or(Ok(()), activity::Kept::end).and(queues.map_or(Ok(()), queues::Kept::end));
     let captured = capture.map_or(Ok(()), pcap::Recording::end);
     let logged = packets.map_or(Ok(()), Log::end);
-    let Performed { result, failure, messages: times, timeline: spans, counts, .. } = performed?;
+    let Performed { result, failure, messages: times, timeline: over_time, counts, .. } = performed?;
     let counted = match (events, counts) {
         (Some(file), Some(counts)) => file.write(&mut |mut out| energy::write(&counts, &mut out)),
         _ => Ok(()),
@@ -124,7 +124,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<Exit, Complaint> {
         let effective: HashMap<&str, String> =
             experiment.effective().into_iter().map(|(key, value)| (key.name, value.to_string())).collect();
         let name = experiment.workload.title(&|key| effective.get(key).cloned().unwrap_or_default());
-        file.write(&mut |out| write_timeline(&name, &spans, out))
+        file.write(&mut |out| write_timeline(&name, &over_time, out))
     });
     if !quiet {
         for note in &result.notes {

@@ -78,14 +78,18 @@ struct Event {
     duration: f64,
 }
 
-/// The events of a timeline, by the rules of the viewers: phases and fields, threads with names, complete events of a
+/// The events of the ranks in a timeline, by the rules of the viewers: phases and fields, threads with names, complete events of a
 /// thread that lie within one another or apart, asynchronous events in pairs.
 fn events(text: &str) -> Vec<Event> {
     let value: Value = serde_json::from_str(text).unwrap();
     let (mut events, mut named, mut open) = (Vec::new(), Vec::new(), BTreeMap::new());
     for event in value["traceEvents"].as_array().unwrap() {
         let phase = event["ph"].as_str().unwrap();
-        assert_eq!(event["pid"], 1);
+        if event["pid"] != 1 {
+            // Messages and counters of links, which other tests look at.
+            assert!(["M", "X", "i", "C"].contains(&phase), "{event}");
+            continue;
+        }
         let thread = event["tid"].as_u64().unwrap();
         if phase == "M" {
             assert!(event["args"]["name"].as_str().is_some_and(|name| !name.is_empty()), "{event}");
@@ -176,6 +180,66 @@ fn every_kind_of_application_has_a_timeline() {
     assert!(!at("no.json").exists());
     let refused = run(folder.path(), "run --kernel all-to-all --timeline ring.json");
     assert!(code_and_words(&refused, 2).contains("the file exists"));
+}
+
+/// Every message of a collective lies in a lane in which none overlaps another, with its size and its collective, and the
+/// counters of the classes of links sum to what the links carried.
+#[test]
+fn a_timeline_has_the_sends_of_collectives_and_what_links_carry() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, words, classes) in [
+        ("torus", "--kernel all-reduce:bytes=10000,tasks=9 --topology torus:3x5 --vcs 2", 2),
+        ("tree", "--kernel all-to-all:bytes=3000,tasks=7 --topology fattree:4,2", 3),
+        ("cluster", "--kernel all-gather:bytes=20000 --topology cluster:nodes=3,gpus=2", 2),
+    ] {
+        let file = format!("{name}.json");
+        let found = result(folder.path(), &format!("run {words} --link-loads --timeline {file}"));
+        let text = fs::read_to_string(folder.path().join(&file)).unwrap();
+        events(&text);
+        let value: Value = serde_json::from_str(&text).unwrap();
+        let all = value["traceEvents"].as_array().unwrap();
+        let mut lanes: BTreeMap<u64, Vec<(f64, f64)>> = BTreeMap::new();
+        let mut messages = 0;
+        for event in all.iter().filter(|event| event["cat"] == "message") {
+            let (begin, duration) = (event["ts"].as_f64().unwrap(), event["dur"].as_f64().unwrap());
+            lanes.entry(event["tid"].as_u64().unwrap()).or_default().push((begin, begin + duration));
+            let row = &found["collectives"][0];
+            let of = format!("{} {} 0", row["kind"].as_str().unwrap(), row["algorithm"].as_str().unwrap());
+            assert_eq!((&event["args"]["collective"], &event["name"]), (&of.clone().into(), &of.into()), "{event}");
+            assert!(event["args"]["bytes"].as_u64().is_some_and(|bytes| bytes > 0), "{event}");
+            messages += 1;
+        }
+        assert_eq!(Some(messages), found["messages"].as_u64(), "{name}");
+        for lane in lanes.values_mut() {
+            lane.sort_by(|one, other| one.0.total_cmp(&other.0));
+            assert!(lane.windows(2).all(|pair| pair[1].0 >= pair[0].1 - 1e-6), "{name}: {lane:?}");
+        }
+        // Packets of 64 bytes.
+        let packets: u64 = found["link_packets"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .flat_map(|ports| ports.as_array().unwrap())
+            .filter_map(Value::as_u64)
+            .sum();
+        let counters: Vec<&Value> = all.iter().filter(|event| event["ph"] == "C").collect();
+        let carried: u64 = counters.iter().map(|event| event["args"]["bytes"].as_u64().unwrap()).sum();
+        assert_eq!(carried, 64 * packets, "{name}");
+        let mut names: Vec<&str> = counters.iter().map(|event| event["name"].as_str().unwrap()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), classes, "{name}: {names:?}");
+        // Nothing of the result depends on it.
+        let plain = result(folder.path(), &format!("run {words} --link-loads"));
+        for figure in ["digest", "completion_cycles", "link_packets", "collectives", "completion_bounds_cycles"] {
+            assert_eq!(plain[figure], found[figure], "{name}: {figure}");
+        }
+        let (timed, plain) =
+            (result(folder.path(), &format!("run {words} --timeline plain-{file}")), result(folder.path(), &format!("run {words}")));
+        for figure in ["digest", "completion_cycles", "link_packets", "collectives", "completion_bounds_cycles"] {
+            assert_eq!(plain[figure], timed[figure], "{name}: {figure} without loads of links");
+        }
+    }
 }
 
 #[test]

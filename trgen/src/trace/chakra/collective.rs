@@ -438,6 +438,19 @@ impl Part {
         Some(members.first + sender * members.stride)
     }
 
+    /// The phase of arrival `number` (from 0), 0 by a named algorithm, and the place of the rank that sends it; `None` after
+    /// the last. Where arrivals may come in any order, each sender has one of them.
+    #[must_use]
+    pub fn source(&self, number: u32) -> Option<(usize, u32)> {
+        if self.script.is_some() {
+            return self.sender(number).map(|place| (0, place));
+        }
+        let (at, first) = self.phase_of(number)?;
+        let Phase { size, place, members, .. } = self.phases[at]?;
+        let of_any = || members.first + (place + size - 1 - (number - first)) % size * members.stride;
+        Some((at, self.sender(number).unwrap_or_else(of_any)))
+    }
+
     /// \[bytes\] Size of the data of arrival `number` (from 0) that are combined with those present; `None` if they are kept
     /// as they are.
     #[must_use]

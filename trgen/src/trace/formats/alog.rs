@@ -22,6 +22,7 @@ use super::text::{self, Lines, MAX_MESSAGE, MAX_TASKS};
 use super::{Application, Candidate, Layout, Reader, Trace};
 use crate::catalog::Component;
 use crate::trace::program::{Event, Program, Receive, Send, Tag, TagFilter};
+use crate::trace::timeline::Called;
 use crate::units::TaskId;
 
 pub(super) const READER: Reader = Reader {
@@ -127,6 +128,7 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
         lines: count,
         collectives: BTreeMap::new(),
         algorithms: BTreeMap::new(),
+        called: Called::default(),
         notes,
         warnings: Vec::new(),
     })

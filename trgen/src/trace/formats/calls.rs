@@ -6,6 +6,7 @@ use super::error::{Fault, Place};
 use super::text::invalid;
 use crate::trace::collectives::{Agreement, Algorithm, Collective, Disagreement, RequestPool, expand};
 use crate::trace::program::{Event, Tag};
+use crate::trace::timeline::Called;
 use crate::units::TaskId;
 
 /// A process that calls a collective on a communicator of the trace.
@@ -22,14 +23,21 @@ pub(super) struct Caller<'a> {
     pub(super) line: u64,
 }
 
-/// Calls by operation and algorithm, summed over ranks.
+/// Calls of collectives.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Calls(BTreeMap<(&'static str, &'static str), u64>);
+pub(super) struct Calls {
+    /// By operation and algorithm, summed over ranks.
+    counts: BTreeMap<(&'static str, &'static str), u64>,
+    /// One by one.
+    called: Called,
+}
 
 impl Calls {
-    /// Counts a call.
-    pub(super) fn count(&mut self, collective: &Collective, algorithm: Algorithm) {
-        *self.0.entry((collective.name(), algorithm.name())).or_default() += 1;
+    /// Counts a call, whose messages have this tag.
+    pub(super) fn count(&mut self, collective: &Collective, algorithm: Algorithm, tag: Tag) {
+        let (operation, algorithm) = (collective.name(), algorithm.name());
+        *self.counts.entry((operation, algorithm)).or_default() += 1;
+        self.called.add(tag, operation, algorithm);
     }
 
     /// Counts a call and appends its expansion to `events`. `index` is the number of collectives that the process has
@@ -46,8 +54,8 @@ impl Calls {
         let &Caller { number, members, task, rank, line } = caller;
         let called = agreement.call(task, *index, collective, || line);
         let algorithm = called.map_err(|disagreement| mismatch(task, disagreement, None))?;
-        self.count(collective, algorithm);
         let tag = Tag { context: Tag::context_of(number) + 1, label: *index as i64 };
+        self.count(collective, algorithm, tag);
         *index += 1;
         let done = expand(collective, algorithm, members, rank, tag, requests, events);
         done.map_err(|error| invalid("collective", collective.name(), error.to_string()))
@@ -56,7 +64,7 @@ impl Calls {
     /// Numbers of calls by operation.
     pub(super) fn by_operation(&self) -> BTreeMap<&'static str, u64> {
         let mut sums = BTreeMap::new();
-        for (&(operation, _), calls) in &self.0 {
+        for (&(operation, _), calls) in &self.counts {
             *sums.entry(operation).or_default() += calls;
         }
         sums
@@ -64,13 +72,19 @@ impl Calls {
 
     /// Numbers of calls by operation and algorithm.
     pub(super) fn by_algorithm(&self) -> BTreeMap<(&'static str, &'static str), u64> {
-        self.0.clone()
+        self.counts.clone()
+    }
+
+    /// Which collective a message belongs to.
+    pub(super) fn called(&self) -> Called {
+        self.called.clone()
     }
 
     /// A note for the user on the algorithms used; none without calls. `how` names the kind of calls.
     pub(super) fn note(&self, how: &str) -> Option<String> {
-        let total: u64 = self.0.values().sum();
-        let parts = self.0.iter().map(|((operation, algorithm), calls)| format!("{calls} {operation} by {algorithm}"));
+        let total: u64 = self.counts.values().sum();
+        let parts =
+            self.counts.iter().map(|((operation, algorithm), calls)| format!("{calls} {operation} by {algorithm}"));
         let parts: Vec<String> = parts.collect();
         (total > 0).then(|| format!("{total} collective calls were expanded, {how}: {}", parts.join(", ")))
     }

@@ -139,6 +139,7 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
         lines,
         collectives: shared.calls.by_operation(),
         algorithms: shared.calls.by_algorithm(),
+        called: shared.calls.called(),
         notes,
         warnings,
     })

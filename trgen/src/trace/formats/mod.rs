@@ -43,6 +43,7 @@ use super::container;
 use super::goal::Graph;
 use super::matrix::Matrix;
 use super::program::{Event, Program};
+use super::timeline::Called;
 use crate::catalog::{Component, Described, Table};
 use crate::units::Picoseconds;
 
@@ -147,6 +148,8 @@ pub struct Trace {
     pub collectives: BTreeMap<&'static str, u64>,
     /// The same calls by operation and algorithm; empty if they were expanded before the file was written.
     pub algorithms: BTreeMap<(&'static str, &'static str), u64>,
+    /// Which of the calls a message belongs to.
+    pub called: Called,
     /// Decisions of the reader.
     pub notes: Vec<String>,
     /// Suspicious findings that did not prevent reading.

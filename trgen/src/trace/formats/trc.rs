@@ -22,6 +22,7 @@ use super::text::{self, Lines, MAX_MESSAGE, MAX_TASKS};
 use super::{Application, Candidate, Layout, Reader, Trace};
 use crate::catalog::{Component, Parameter, suggestion};
 use crate::trace::program::{Event, Program, Receive, Send, Tag, TagFilter};
+use crate::trace::timeline::Called;
 use crate::units::{Picoseconds, TaskId};
 
 pub(super) const READER: Reader = Reader {
@@ -214,7 +215,16 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
         each_record(place, reader, unit, build).map(|_| ())
     })?;
     let (format, lines) = (READER.component.name, survey.lines);
-    Ok(Trace { program, format, lines, collectives: BTreeMap::new(), algorithms: BTreeMap::new(), notes, warnings })
+    Ok(Trace {
+        program,
+        format,
+        lines,
+        collectives: BTreeMap::new(),
+        algorithms: BTreeMap::new(),
+        called: Called::default(),
+        notes,
+        warnings,
+    })
 }
 
 /// Calls `each` with the record and the number of every line; returns the number of lines.

@@ -13,6 +13,7 @@ use crate::catalog::Component;
 use crate::trace::collectives::NAMES;
 use crate::trace::container::{self, ContainerError, Content};
 use crate::trace::matrix::Matrix;
+use crate::trace::timeline::Called;
 
 pub(super) const READER: Reader = Reader {
     component: Component {
@@ -100,6 +101,7 @@ fn read(source: &Source<'_>, candidate: &Candidate, options: &ReadOptions) -> Re
                 lines: 0,
                 collectives,
                 algorithms: BTreeMap::new(),
+                called: Called::default(),
                 notes,
                 warnings: Vec::new(),
             }))

@@ -25,6 +25,7 @@ pub use super::progress::{Done, Remains};
 
 use super::agenda::{Agenda, Entry, Item};
 use super::pending::{self, Pending};
+use super::progress::picoseconds;
 use super::resources::Resources;
 use super::waiting::{Needs, Nic, WaitQueue};
 use super::{Graph, Kind, NEXT, Node, Rank, STARTED};
@@ -229,6 +230,8 @@ impl Hosts {
     /// Announces that a message for which [`Wire::carry`] returned no time arrives at `time` \[ticks\].
     pub fn arrive(&mut self, time: u64, host: u32, node: u32) {
         let number = self.new_number();
+        let ticks = self.params.ticks;
+        self.timeline.arrived((host, node.into()), || picoseconds(time, ticks));
         self.agenda.push(Entry { time, number, item: Item::Message { host, node } });
     }
 
@@ -364,6 +367,7 @@ impl Hosts {
                 self.note(host, Doing::Sending, now, now.saturating_add(busy), || {
                     format!("send to {}", operation.peer)
                 });
+                self.note_sent(host, node, operation, now);
                 let leaves = now.saturating_add(self.params.overhead);
                 let eager = operation.size <= self.params.rendezvous;
                 if let Some(arrival) = wire.carry(leaves, host, node, operation) {

@@ -3,7 +3,7 @@
 use super::hosts::{HostParams, Hosts, Remains, Wire};
 use super::{Graph, Node};
 use crate::trace::replay::Misfits;
-use crate::trace::timeline::Span;
+use crate::trace::timeline::Timeline;
 
 /// A network with a constant latency \[ticks\].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,7 +23,7 @@ pub struct Execution {
     /// \[ticks\] The time during which each host calculates, as [`Hosts::computing`] has it.
     pub computing: Vec<Option<u64>>,
     /// What the hosts did over time, if that was asked for.
-    pub timeline: Vec<Span>,
+    pub timeline: Timeline,
     /// Ticks per time unit.
     pub ticks: u64,
     /// Number of operations inserted, plus messages.
@@ -79,7 +79,7 @@ pub fn execute_recorded(
     Execution {
         finish: hosts.finish(),
         computing: (0..hosts.graph().ranks().len()).map(|host| hosts.computing(host)).collect(),
-        timeline: hosts.timeline().spans().to_vec(),
+        timeline: hosts.timeline().clone(),
         ticks: hosts.ticks(),
         events: hosts.events(),
         is_past_end: hosts.is_past_end(),

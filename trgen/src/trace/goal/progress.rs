@@ -1,8 +1,8 @@
 //! What hosts have done: their progress, what they did over time, and the unfinished business.
 
 use super::hosts::{Hosts, PER_UNIT};
-use super::{ANY, Kind};
-use crate::trace::timeline::{Doing, Span, Timeline};
+use super::{ANY, Kind, Node};
+use crate::trace::timeline::{Doing, Passage, Span, Timeline};
 
 /// Progress of a rank.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -40,6 +40,11 @@ impl Remains {
     }
 }
 
+/// \[ps\] A time \[ticks\], of so many ticks per time unit.
+pub(super) fn picoseconds(time: u64, ticks: u64) -> u64 {
+    u64::try_from(u128::from(time) * PER_UNIT / u128::from(ticks)).unwrap_or(u64::MAX)
+}
+
 impl Hosts {
     /// Keeps what every host does over time from now on.
     pub fn record(&mut self) {
@@ -69,9 +74,19 @@ impl Hosts {
     /// Keeps that a host sends or receives.
     #[inline]
     pub(super) fn note(&mut self, rank: u32, doing: Doing, begin: u64, end: u64, name: impl FnOnce() -> String) {
-        let ticks = u128::from(self.params.ticks);
-        let ps = |time: u64| u64::try_from(u128::from(time) * PER_UNIT / ticks).unwrap_or(u64::MAX);
+        let ticks = self.params.ticks;
+        let ps = |time| picoseconds(time, ticks);
         self.timeline.add(|| Span { rank, doing, name: name(), begin: ps(begin), end: ps(end) });
+    }
+
+    /// Keeps that a send begins.
+    #[inline]
+    pub(super) fn note_sent(&mut self, host: u32, node: u32, operation: &Node, time: u64) {
+        let ticks = self.params.ticks;
+        self.timeline.sent((host, node.into()), || {
+            let (to, bytes) = (operation.peer, operation.size);
+            Passage { from: host, to, sent: picoseconds(time, ticks), arrived: None, bytes, collective: None }
+        });
     }
 
     /// Progress of a rank.

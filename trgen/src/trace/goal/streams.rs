@@ -60,6 +60,7 @@ impl Hosts {
             let until = now.saturating_add(self.params.gap).saturating_add(sending);
             self.resources.take_sending(host, operation.nic, until);
             self.note(host, Doing::Sending, now, cpu, || format!("send to {}", operation.peer));
+            self.note_sent(host, node, operation, now);
             if let Some(arrival) = wire.carry(cpu, host, node, operation) {
                 self.arrive(arrival.saturating_add(sending), host, node);
             }

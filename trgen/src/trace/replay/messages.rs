@@ -138,6 +138,9 @@ impl Replay {
         let mut in_flight = InFlight { from, to, tag, size, event, pair: number, sequence, request, part };
         pair.sent += 1;
         pair.bytes = pair.bytes.saturating_add(send.bytes);
+        if self.timeline.is_kept() {
+            self.note_sent(&in_flight, now);
+        }
         if source == destination {
             self.arrive(&in_flight, now);
             return false;
@@ -175,6 +178,9 @@ impl Replay {
 
     /// Processes the arrival of a message, or of its announcement. A task that it unblocks continues in cycle `resume`.
     pub(super) fn arrive(&mut self, message: &InFlight, resume: Cycle) {
+        if message.part == Part::Eager {
+            self.note_arrived(message, resume);
+        }
         let pair = &mut self.pairs[message.pair as usize];
         let announced = match message.part {
             Part::Announcement(number) => Some(number),

@@ -27,6 +27,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet, VecDeque};
+use std::sync::Arc;
 
 #[cfg(feature = "formats")]
 use super::container::Reader;
@@ -34,7 +35,7 @@ use super::flow::Flow;
 use super::matching::Posted;
 use super::program::{Event, Program, Receive, Rounds, TagFilter};
 use super::slow::Slow;
-use super::timeline::{Doing, Span, Timeline};
+use super::timeline::{Called, Doing, Passage, Span, Timeline};
 use crate::clock::Clock;
 use crate::hashing::Table;
 use crate::message::{Delivery, Message};
@@ -118,6 +119,8 @@ pub struct Replay {
     /// Number of messages that the network has lost.
     lost: u64,
     timeline: Timeline,
+    /// What the messages of collectives belong to, for the timeline.
+    called: Arc<Called>,
     /// The task by which rounds are counted; `None` where states are not compared.
     leader: Option<usize>,
     /// What had been counted when the present period began.
@@ -228,6 +231,7 @@ impl Replay {
             misfits: Misfits::default(),
             lost: 0,
             timeline: Timeline::default(),
+            called: Arc::default(),
             leader: None,
             period: None,
         })
@@ -258,6 +262,12 @@ impl Replay {
         self
     }
 
+    /// Names the collectives of the programs, for the timeline.
+    #[must_use]
+    pub fn with_calls(self, called: Arc<Called>) -> Self {
+        Self { called, ..self }
+    }
+
     /// Keeps what every task does over time from now on.
     pub fn record(&mut self) {
         self.timeline.record();
@@ -273,6 +283,21 @@ impl Replay {
     fn note(&mut self, task: TaskId, doing: Doing, begin: Cycle, end: Cycle, name: impl FnOnce() -> String) {
         let ps = |at: Cycle| self.pace.cycle.span(at.since(Cycle::FIRST));
         self.timeline.add(|| Span { rank: task.0, doing, name: name(), begin: ps(begin), end: ps(end) });
+    }
+
+    /// Keeps that a message begins.
+    fn note_sent(&mut self, message: &InFlight, now: Cycle) {
+        let &InFlight { from, to, tag, size: bytes, pair, sequence, .. } = message;
+        let sent = self.pace.cycle.span(now.since(Cycle::FIRST));
+        let collective = self.called.name(tag);
+        let passage = || Passage { from: from.0, to: to.0, sent, arrived: None, bytes, collective };
+        self.timeline.sent((pair, sequence), passage);
+    }
+
+    /// Keeps that a message has arrived before the begin of a cycle.
+    fn note_arrived(&mut self, message: &InFlight, resume: Cycle) {
+        let clock = self.pace.cycle;
+        self.timeline.arrived((message.pair, message.sequence), || clock.span(resume.since(Cycle::FIRST)));
     }
 
     /// Keeps for what a task was blocked, which continues now.
@@ -501,6 +526,7 @@ impl TrGen for Replay {
             Part::Data(number) => {
                 let receiver = self.announced[number as usize].receiver;
                 self.vacant_announced.push(number);
+                self.note_arrived(&in_flight, now.next());
                 self.receive_completed(in_flight.to, receiver, now.next());
             }
         }

@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(Routing::named("minimal", "hyperx:4x4:2").unwrap().name(), "hyperx:minimal");
         for (topology, own) in [
             ("fattree:2,3", "tree:adaptive"),
-            ("hyperx:4x4:2", "hyperx:minimal-adaptive"),
+            ("hyperx:4x4:2", "hyperx:adaptive"),
             ("rrg:s=8,k=3", "graph:shortest"),
         ] {
             assert_eq!(Routing::named("adaptive", topology).unwrap().name(), own);

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use fsin_core::words::counted;
 use maud::{Markup, html};
-use trgen::trace::timeline::{Doing, Span};
+use trgen::trace::timeline::{Doing, Passage, Span};
 
 use super::super::super::plot::short;
 use super::super::super::rounded::share;
@@ -24,21 +24,6 @@ use super::ProgramRun;
 const MOST_ROWS: usize = 20;
 /// Maximum number of parts that are listed one by one.
 const MOST_PARTS: usize = 500;
-
-/// A message between two ranks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Passage {
-    /// The rank that sent it.
-    pub from: u32,
-    /// The rank that received it.
-    pub to: u32,
-    /// \[ps\] When it was sent.
-    pub sent: u64,
-    /// \[ps\] When it arrived; `None` if it did not.
-    pub arrived: Option<u64>,
-    /// \[bytes\] Its size.
-    pub bytes: u64,
-}
 
 /// The kind of a part of the path.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -252,7 +237,7 @@ mod tests {
     }
 
     fn passage(from: u32, to: u32, sent: u64, arrived: u64) -> Passage {
-        Passage { from, to, sent, arrived: Some(arrived), bytes: 8 }
+        Passage { from, to, sent, arrived: Some(arrived), bytes: 8, collective: None }
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod critical;
 mod placement;
 mod spans;
 
-pub use critical::Passage;
+pub use trgen::trace::timeline::Passage;
 
 use maud::{Markup, PreEscaped, html};
 use serde_json::Value;

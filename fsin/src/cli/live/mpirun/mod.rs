@@ -126,10 +126,10 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
         file.write(&mut |out| recording::write(folder.path(), &collectives, (reports.len(), cycle), out))?;
     }
     if spans_file.is_some() || page_file.is_some() {
-        let timeline::Timeline { spans, messages } = timeline::read(folder.path(), reports.len())?;
+        let timeline = timeline::read(folder.path(), reports.len())?;
         let title = title(matches, &experiment);
         if let Some(file) = spans_file {
-            file.write(&mut |out| write_timeline(&title, &spans, out))?;
+            file.write(&mut |out| write_timeline(&title, &timeline, out))?;
         }
         if let Some(file) = page_file {
             let run = ProgramRun {
@@ -138,8 +138,8 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
                 topology: experiment.topology().map(|topology| &**topology),
                 nodes: experiment.geometry().nodes(),
                 places: &places,
-                spans: &spans,
-                messages: &messages,
+                spans: timeline.spans(),
+                messages: timeline.messages(),
                 binding: bounds.as_deref(),
             };
             file.write(&mut |out| out.write_all(program_page(&run).as_bytes()))?;

@@ -3,27 +3,19 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
-use fsin::report::Passage;
-use trgen::trace::timeline::{Doing, Span};
+use trgen::trace::timeline::{Doing, Passage, Span, Timeline};
 
 use super::reports::END;
 use crate::cli::{Complaint, Exit};
-
-/// What the ranks did over time.
-pub(super) struct Timeline {
-    /// Their spans.
-    pub(super) spans: Vec<Span>,
-    /// The messages between them, by sender, receiver and number.
-    pub(super) messages: Vec<Passage>,
-}
 
 /// A line of a timeline.
 #[derive(PartialEq, Debug)]
 enum Line {
     Span(Span),
-    /// Receiver, number, time \[ps\], bytes.
-    Sent(u32, u64, u64, u64),
+    /// Receiver, number, time \[ps\], bytes, and the collective to which it belongs.
+    Sent(u32, u64, u64, u64, Option<Arc<str>>),
     /// Sender, number, time \[ps\].
     Arrived(u32, u64, u64),
 }
@@ -34,7 +26,7 @@ enum Line {
 /// A file that cannot be read or is not whole.
 pub(super) fn read(folder: &Path, ranks: usize) -> Result<Timeline, Complaint> {
     let mut spans = Vec::new();
-    let mut sent: Vec<((u32, u32, u64), u64, u64)> = Vec::new();
+    let mut sent: Vec<((u32, u32, u64), u64, u64, Option<Arc<str>>)> = Vec::new();
     let mut arrived: HashMap<(u32, u32, u64), u64> = HashMap::new();
     for rank in 0..ranks {
         let path = folder.join(format!("spans.{rank}"));
@@ -48,7 +40,7 @@ pub(super) fn read(folder: &Path, ranks: usize) -> Result<Timeline, Complaint> {
             let found = parsed(rank as u32, line);
             match found.ok_or_else(|| refused(format!("is damaged: line {} is `{line}`", number + 1)))? {
                 Line::Span(span) => spans.push(span),
-                Line::Sent(to, number, time, bytes) => sent.push(((rank as u32, to, number), time, bytes)),
+                Line::Sent(to, number, time, bytes, of) => sent.push(((rank as u32, to, number), time, bytes, of)),
                 Line::Arrived(from, number, time) => {
                     arrived.insert((from, rank as u32, number), time);
                 }
@@ -56,22 +48,24 @@ pub(super) fn read(folder: &Path, ranks: usize) -> Result<Timeline, Complaint> {
         }
     }
     sent.sort_unstable();
-    let passage = |(key, time, bytes): ((u32, u32, u64), u64, u64)| Passage {
+    let passage = |(key, time, bytes, collective): ((u32, u32, u64), u64, u64, _)| Passage {
         from: key.0,
         to: key.1,
         sent: time,
         arrived: arrived.get(&key).copied(),
         bytes,
+        collective,
     };
-    Ok(Timeline { spans, messages: sent.into_iter().map(passage).collect() })
+    Ok(Timeline::of(spans, sent.into_iter().map(passage).collect()))
 }
 
 /// Parses a line; `None` if it has another form.
 fn parsed(rank: u32, line: &str) -> Option<Line> {
     let words: Vec<&str> = line.split(' ').collect();
     match words[..] {
-        ["sent", to, number, time, bytes] => {
-            Some(Line::Sent(to.parse().ok()?, number.parse().ok()?, time.parse().ok()?, bytes.parse().ok()?))
+        ["sent", to, number, time, bytes, ref of @ ..] => {
+            let of = (!of.is_empty()).then(|| of.join(" ").into());
+            Some(Line::Sent(to.parse().ok()?, number.parse().ok()?, time.parse().ok()?, bytes.parse().ok()?, of))
         }
         ["arrived", from, number, time] => {
             Some(Line::Arrived(from.parse().ok()?, number.parse().ok()?, time.parse().ok()?))
@@ -104,7 +98,9 @@ mod tests {
             |doing, name: &str, begin, end| Line::Span(Span { rank: 2, doing, name: name.to_owned(), begin, end });
         assert_eq!(parsed(2, "wait MPI_Recv 5 7"), Some(span(Doing::Waiting, "MPI_Recv", 5, 7)));
         assert_eq!(parsed(2, "compute - 0 1"), Some(span(Doing::Computing, "", 0, 1)));
-        assert_eq!(parsed(2, "sent 3 0 17 4096"), Some(Line::Sent(3, 0, 17, 4096)));
+        assert_eq!(parsed(2, "sent 3 0 17 4096"), Some(Line::Sent(3, 0, 17, 4096, None)));
+        let of = Some("allreduce 5".into());
+        assert_eq!(parsed(2, "sent 3 0 17 4096 allreduce 5"), Some(Line::Sent(3, 0, 17, 4096, of)));
         assert_eq!(parsed(2, "arrived 1 9 17"), Some(Line::Arrived(1, 9, 17)));
         for line in
             ["", "wait MPI_Recv 7 5", "sleep - 0 1", "compute 0 1", "compute - x 1", "sent 1 2 3", "arrived 1 2 -3"]

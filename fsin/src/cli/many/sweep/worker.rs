@@ -153,7 +153,7 @@ pub(super) fn requests() -> mpsc::Receiver<String> {
                 return;
             }
         }
-        std::process::exit(Exit::Interrupted as i32);
+        crate::cli::interrupt::leave(Exit::Interrupted as i32);
     });
     received
 }

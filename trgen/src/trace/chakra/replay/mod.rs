@@ -31,6 +31,7 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 
 mod agenda;
 mod check;
+mod graph;
 mod pieces;
 mod source;
 
@@ -43,13 +44,14 @@ use crate::trace::collectives::Choice;
 use crate::trace::flow::Flow;
 use crate::trace::replay::{ReplayReport, SHOWN, TaskReport};
 use crate::trace::slow::Slow;
-use crate::trace::timeline::{Busy, CollectiveRecord, Doing, Part as Share, Span, Timeline};
+use crate::trace::timeline::{Busy, CollectiveRecord, Doing, Part as Share, Passage, Span, Timeline};
 use crate::units::{Cycle, NodeId, Picoseconds};
 
 use agenda::{Agenda, Event, Purpose};
 use check::check;
 
 pub use check::ReplayError;
+pub use graph::GraphOfRanksError;
 
 /// Parameters of the ranks.
 #[derive(Clone, PartialEq, Debug)]
@@ -193,6 +195,8 @@ pub struct Replay {
     is_past_end: bool,
     last: Cycle,
     timeline: Timeline,
+    /// What the ranks began when the replay was made.
+    begun: Timeline,
 }
 
 impl Replay {
@@ -255,9 +259,12 @@ impl Replay {
             is_past_end: false,
             last: Cycle(0),
             timeline: Timeline::default(),
+            begun: Timeline::default(),
             trace,
             dags,
         };
+        // What begins at once begins here, before anybody can ask for a timeline.
+        replay.timeline.record();
         for rank in 0..count as u32 {
             let free = |&node: &u32| replay.ranks[rank as usize].waits[node as usize] == 0;
             let roots: Vec<u32> = (0..replay.trace.ranks[rank as usize].len() as u32).filter(free).collect();
@@ -269,6 +276,7 @@ impl Replay {
             replay.begin(rank, 0);
         }
         replay.touched.clear();
+        replay.begun = std::mem::take(&mut replay.timeline);
         Ok(replay)
     }
 
@@ -304,7 +312,7 @@ impl Replay {
 
     /// Keeps what the ranks do over time. Call before the replay begins.
     pub fn record(&mut self) {
-        self.timeline.record();
+        self.timeline = std::mem::take(&mut self.begun);
     }
 
     /// What the ranks did over time, as far as it is kept.
@@ -317,6 +325,21 @@ impl Replay {
     fn note(&mut self, rank: u32, node: u32, doing: Doing, begin: u64, end: u64) {
         let node = &self.trace.ranks[rank as usize][node as usize];
         self.timeline.add(|| Span { rank, doing, name: node.name.to_string(), begin, end });
+    }
+
+    /// Keeps that a message begins, under its name while it is under way, and when it arrives if that is known.
+    #[inline]
+    fn note_message(&mut self, id: u64, purpose: Purpose, bytes: u64, (sent, arrived): (u64, Option<u64>)) {
+        if !self.timeline.is_kept() {
+            return;
+        }
+        let (Purpose::Send { from, to, .. } | Purpose::Piece { from, to, .. }) = purpose;
+        let record = match purpose {
+            Purpose::Send { .. } => None,
+            Purpose::Piece { group, number, .. } => self.record_of.get(&(group, number)),
+        };
+        let collective = record.map(|&at| self.records[at].name().into());
+        self.timeline.sent((0, id), || Passage { from, to, sent, arrived, bytes, collective });
     }
 
     /// Everything that the trace sends.
@@ -540,7 +563,9 @@ impl Replay {
         let (Purpose::Send { from, to, .. } | Purpose::Piece { from, to, .. }) = purpose;
         let report = &mut self.ranks[from as usize].report;
         report.sent_bytes = report.sent_bytes.saturating_add(bytes);
-        if self.placement[from as usize] == self.placement[to as usize] {
+        let is_inside = self.placement[from as usize] == self.placement[to as usize];
+        if is_inside {
+            self.note_message(u64::MAX, purpose, bytes, (now, Some(now)));
             self.agenda.push(now, Event::Arrived(purpose));
             return;
         }
@@ -554,6 +579,7 @@ impl Replay {
                 self.messages.len() - 1
             }
         };
+        self.note_message(id as u64, purpose, bytes, (now, None));
         self.leaving.push(Reverse((now, self.left, id)));
         self.left += 1;
     }

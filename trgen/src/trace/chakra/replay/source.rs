@@ -40,7 +40,9 @@ impl TrGen for Replay {
         let id = delivery.message.id as usize;
         self.vacant.push(id);
         self.in_flight -= 1;
-        self.agenda.push(self.start_of(now.next()), Event::Arrived(self.messages[id].0));
+        let arrives = self.start_of(now.next());
+        self.timeline.arrived((0, id as u64), || arrives);
+        self.agenda.push(arrives, Event::Arrived(self.messages[id].0));
     }
 
     fn dropped(&mut self, _: Cycle, message: &Message) {

@@ -201,6 +201,7 @@ fn finish(
         lines,
         collectives: shared.calls.by_operation(),
         algorithms: shared.calls.by_algorithm(),
+        called: shared.calls.called(),
         notes,
         warnings,
     }

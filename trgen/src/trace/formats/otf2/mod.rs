@@ -117,8 +117,8 @@ fn read_lines(lines: &mut Lines<'_>, place: &Place, options: &ReadOptions) -> Re
     let (calls, notes, warnings) = shared.finish(&ranks);
     let program = Program { tasks: ranks.into_iter().map(Rank::finish).collect() };
     let (format, lines) = (READER.component.name, lines.number());
-    let (collectives, algorithms) = (calls.by_operation(), calls.by_algorithm());
-    Ok(Trace { program, format, lines, collectives, algorithms, notes, warnings })
+    let (collectives, algorithms, called) = (calls.by_operation(), calls.by_algorithm(), calls.called());
+    Ok(Trace { program, format, lines, collectives, algorithms, called, notes, warnings })
 }
 
 /// The error of a file without events.

@@ -73,6 +73,7 @@ impl<'a> Shared<'a> {
             lines: self.lines,
             collectives: self.calls.by_operation(),
             algorithms: self.calls.by_algorithm(),
+            called: self.calls.called(),
             notes,
             warnings,
         }
@@ -218,8 +219,8 @@ impl Rank {
         let called = shared.agreement.call(self.rank, index, collective, || number);
         let algorithm = called.map_err(|disagreement| mismatch(self.rank, disagreement, Some(place_of)))?;
         self.collectives += 1;
-        shared.calls.count(collective, algorithm);
         let tag = Tag::collective(index as i64);
+        shared.calls.count(collective, algorithm, tag);
         let done = expand(collective, algorithm, &shared.world, self.rank, tag, &mut self.requests, &mut self.events);
         done.map_err(|error| text::invalid("collective", collective.name(), error.to_string()))
     }

@@ -13,6 +13,8 @@ const CUBES: Serves = Serves::Only(&["icube"]);
 const MESHES: Serves = Serves::Only(&["cmesh"]);
 
 const ADAPTIVE: &[&str] = &["adaptive", "minimal-adaptive", "min_adapt"];
+/// Other names of `hyperx:adaptive`.
+const HYPERX_ADAPTIVE: &[&str] = &["adaptive", "minimal-adaptive", "min_adapt", "hyperx:minimal-adaptive"];
 const ORDER: &[&str] = &["dor", "e-cube", "dimension-order", "dim_order", "xy"];
 const UGAL: &[&str] = &["ugal", "ugal-l"];
 
@@ -63,11 +65,11 @@ pub(in crate::routing) static DRAGONFLY_VALIANT: Row =
     Row { vcs: Vcs::AtLeast(3), ..open("dragonfly:valiant", &["valiant"], DRAGONFLIES, &rows::DRAGONFLY_VALIANT) };
 
 pub(in crate::routing) static HYPERX_DAL: Row =
-    Row { vcs: Vcs::AtLeast(2), ..open("hyperx:adaptive", &["dal"], HYPERX, &rows::HYPERX_DAL) };
+    Row { vcs: Vcs::AtLeast(2), ..open("hyperx:dal", &["dal"], HYPERX, &rows::HYPERX_DAL) };
 pub(in crate::routing) static HYPERX_DOR: Row = open("hyperx:dor", ORDER, HYPERX, &rows::HYPERX_DOR);
 pub(in crate::routing) static HYPERX_MINIMAL: Row = open("hyperx:minimal", &["minimal"], HYPERX, &rows::HYPERX_MINIMAL);
 pub(in crate::routing) static HYPERX_MINIMAL_ADAPTIVE: Row =
-    open("hyperx:minimal-adaptive", ADAPTIVE, HYPERX, &rows::HYPERX_ADAPTIVE);
+    open("hyperx:adaptive", HYPERX_ADAPTIVE, HYPERX, &rows::HYPERX_ADAPTIVE);
 pub(in crate::routing) static HYPERX_VALIANT: Row = open("hyperx:valiant", &["valiant"], HYPERX, &rows::HYPERX_VALIANT);
 pub(in crate::routing) static HYPERX_UGAL: Row = open("hyperx:ugal", UGAL, HYPERX, &rows::HYPERX_UGAL);
 
