@@ -129,8 +129,9 @@ static PINGS: formats::Reader = formats::Reader {
         })?;
         let (program, notes) = (ping(), Vec::new());
         let warnings = Vec::new();
-        let (collectives, algorithms) = Default::default();
-        Ok(Application::Programs(Trace { program, format: "pings", lines, collectives, algorithms, notes, warnings }))
+        let (collectives, algorithms, called) = Default::default();
+        let format = "pings";
+        Ok(Application::Programs(Trace { program, format, lines, collectives, algorithms, called, notes, warnings }))
     },
 };
 
