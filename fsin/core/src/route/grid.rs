@@ -8,9 +8,10 @@
 use std::collections::BTreeSet;
 
 use trgen::NodeId;
-use trgen::catalog::Component;
+use trgen::catalog::{Component, SpecError};
 
 use super::channels::RingClasses;
+use super::express;
 use super::table::{Build, Choice, Function, Row, Serves, planned};
 use super::{ChannelPolicy, Draw, Hop, RoutingFunction, Tier, Visit};
 use crate::topology::Topology;
@@ -81,13 +82,13 @@ pub(super) static ADAPTIVE: Row = Row {
 pub static CUBE_DOR: Row = Row {
     component: Component {
         name: "dor",
-        about: "icube, cmesh: dimension by dimension, the shorter way round; two classes of channels on rings ({vc-classes}), or a \
-                bubble on the channel that a packet keeps while going straight",
+        about: "icube, cmesh: dimension by dimension, the shorter way round, by an express link that does not lead too far; two \
+                classes of channels on rings ({vc-classes}), or a bubble on the channel that a packet keeps while going straight",
         parameters: &[],
         source: PUENTE,
     },
     serves: CUBES,
-    build: |build| Ok(Function::Grid(Grid::new(build, &Plan::of_switches(planned(build.topology)?)))),
+    build: of_switches,
     ..DOR
 };
 
@@ -100,9 +101,54 @@ pub static CUBE_ADAPTIVE: Row = Row {
         source: PUENTE,
     },
     serves: CUBES,
-    build: |build| Ok(Function::Grid(Grid::new(build, &Plan::of_switches(planned(build.topology)?)))),
+    build: of_switches,
     ..ADAPTIVE
 };
+
+/// As [`CUBE_DOR`], without the express links of a concentrated mesh.
+pub(super) static CMESH_WITHOUT_EXPRESS: Row = Row {
+    component: Component {
+        name: "dor-no-express",
+        about: "cmesh: dimension by dimension, without express links, if there are any",
+        parameters: &[],
+        source: "BookSim 2, dor_no_express; Balfour and Dally, Design tradeoffs for tiled CMP on-chip networks, ICS 2006",
+    },
+    aliases: &["dor_no_express"],
+    serves: Serves::Only(&["cmesh"]),
+    build: |build| Ok(Function::boxed(AsItIs(Grid::new(build, &Plan::of_switches(planned(build.topology)?))))),
+    ..CUBE_DOR
+};
+
+/// A grid that is proven as it is, since no network of one dimension has a routing of this name.
+#[derive(Debug)]
+struct AsItIs(Grid);
+
+impl RoutingFunction for AsItIs {
+    fn classes(&self) -> usize {
+        self.0.classes()
+    }
+
+    fn hops(&self, at: &Visit, draw: &mut impl Draw, add: impl FnMut(Hop)) {
+        self.0.hops(at, draw, add);
+    }
+
+    fn only(&self, at: &Visit, draw: &mut impl Draw) -> Option<Hop> {
+        self.0.only(at, draw)
+    }
+
+    fn has_phases(&self) -> bool {
+        false
+    }
+}
+
+/// The function of a grid of switches: by express links where there are any.
+fn of_switches(build: &Build<'_>) -> Result<Function, SpecError> {
+    let cube: &Cube = planned(build.topology)?;
+    if cube.is_express {
+        return express::build(build, &cube.lattice);
+    }
+    Ok(Function::Grid(Grid::new(build, &Plan::of_switches(cube))))
+}
 
 /// One dimension of a grid.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -21,6 +21,7 @@ mod butterfly;
 mod carries;
 mod channels;
 mod dragonfly;
+mod express;
 mod follow;
 pub mod given;
 mod grid;
@@ -88,8 +89,10 @@ pub static ROUTINGS: Table<Row> = Table::new(
         &booksim::HYPERX_UGAL_XY_YX,
         &grid::CUBE_DOR,
         &grid::CUBE_ADAPTIVE,
+        &grid::CMESH_WITHOUT_EXPRESS,
         &two_orders::CMESH_DRAWN,
         &two_orders::CMESH_ADAPTIVE,
+        &two_orders::CMESH_WITHOUT_EXPRESS,
         &two_orders::HYPERX_DRAWN,
         &two_orders::HYPERX_ADAPTIVE,
         &given::ROW,

@@ -10,7 +10,7 @@ use trgen::NodeId;
 use trgen::catalog::{Component, ErrorKind, SpecError};
 
 use super::table::{Build, Choice, Function, Row, Serves, fabric, planned};
-use super::{ChannelPolicy, Decisions, Draw, Hop, Phase, RoutingFunction, Visit};
+use super::{ChannelPolicy, Decisions, Draw, Hop, Phase, RoutingFunction, Visit, express};
 use crate::topology::switched::{Cube, Hyperx, Lattice};
 
 const O1TURN: &str =
@@ -54,6 +54,18 @@ pub(super) static CMESH_DRAWN: Row =
 pub(super) static CMESH_ADAPTIVE: Row =
     Row { serves: Serves::Only(&["cmesh"]), build: |build| TwoOrders::cmesh(build, true), ..MESH_ADAPTIVE };
 
+/// As [`CMESH_DRAWN`], without express links.
+pub(super) static CMESH_WITHOUT_EXPRESS: Row = Row {
+    component: Component {
+        name: "xy-yx-no-express",
+        about: "cmesh of 2 dimensions: x before y or y before x, drawn for each packet, without express links, if there are any",
+        ..MESH_DRAWN.component
+    },
+    aliases: &["xy_yx_no_express"],
+    build: |build| TwoOrders::of_mesh(build, planned::<Cube>(build.topology)?, Ports::Directions, false),
+    ..CMESH_DRAWN
+};
+
 /// As [`MESH_DRAWN`], in a HyperX.
 pub(super) static HYPERX_DRAWN: Row =
     Row { serves: Serves::Only(&["hyperx"]), build: |build| TwoOrders::hyperx(build, false), ..MESH_DRAWN };
@@ -74,6 +86,8 @@ const COIN: u32 = 0;
 enum Ports {
     /// Ports of both directions of each dimension, as in a mesh.
     Directions,
+    /// The same, and express links along the border of a mesh of such sizes.
+    Express([u32; 2]),
     /// By router and place in the plan of a HyperX: the port.
     Places(Box<[u32]>, usize, Hyperx),
 }
@@ -115,8 +129,14 @@ impl TwoOrders {
     }
 
     fn cmesh(build: &Build<'_>, is_adaptive: bool) -> Result<Function, SpecError> {
-        let lattice = &planned::<Cube>(build.topology)?.lattice;
-        Self::build(build, of_switches(lattice), Ports::Directions, is_adaptive, "cmesh:4x4:1")
+        let cube = planned::<Cube>(build.topology)?;
+        let ports = if cube.is_express { Ports::Express(express::sizes(&cube.lattice)) } else { Ports::Directions };
+        Self::of_mesh(build, cube, ports, is_adaptive)
+    }
+
+    fn of_mesh(build: &Build<'_>, cube: &Cube, ports: Ports, is_adaptive: bool) -> Result<Function, SpecError> {
+        let specimen = if matches!(ports, Ports::Express(_)) { "cmesh:5x6:1:express" } else { "cmesh:4x4:1" };
+        Self::build(build, of_switches(&cube.lattice), ports, is_adaptive, specimen)
     }
 
     fn hyperx(build: &Build<'_>, is_adaptive: bool) -> Result<Function, SpecError> {
@@ -144,6 +164,7 @@ impl RoutingFunction for TwoOrders {
         let Some(dimension) = order.into_iter().find(|&dimension| here[dimension] != there[dimension]) else { return };
         let port = match &self.ports {
             Ports::Directions => (2 * dimension + usize::from(there[dimension] < here[dimension])) as u32,
+            &Ports::Express(sizes) => express::port(sizes, dimension, here.map(u32::from), there[dimension].into()),
             Ports::Places(ports, places, plan) => {
                 let place = plan.place(dimension, here[dimension].into(), there[dimension].into());
                 ports[at.here * places + place]
@@ -161,7 +182,7 @@ impl RoutingFunction for TwoOrders {
         false
     }
 
-    /// Routes depend on the order of coordinates alone.
+    /// Routes depend on the order of coordinates alone; express links lead further on as all others do.
     fn specimens(&self) -> Option<Vec<(String, usize)>> {
         Some(vec![(self.specimen.to_owned(), 2)])
     }

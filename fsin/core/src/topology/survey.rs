@@ -252,6 +252,8 @@ mod tests {
             ("star:8", 8, 1, 16, (8, 8), 2),
             // 2 (3 x 4 + 3 x 4) links among switches.
             ("cmesh:4x4:4", 64, 16, 2 * 64 + 48, (6, 8), 2 + 6),
+            // 31 links of the mesh, two of each of four borders.
+            ("cmesh:4x5:2:express", 40, 20, 2 * 40 + 2 * (31 + 8), (5, 6), 2 + 4),
             // The Hoffman-Singleton graph: 50 switches with 7 links each.
             ("slimfly:q=5,p=4", 200, 50, 2 * 200 + 350, (11, 11), 2 + 2),
             ("slimfly:q=4,p=3", 96, 32, 2 * 96 + 32 * 6, (9, 9), 2 + 2),

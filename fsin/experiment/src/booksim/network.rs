@@ -17,8 +17,10 @@ const ROUTINGS: &[Routing] = &[
     ("torus", "dim_order", "dor", Some("per-dimension")),
     ("torus", "dor", "dor", Some("per-dimension")),
     ("torus", "dim_order_bal", "dor", Some("balanced")),
-    ("cmesh", "dor_no_express", "dor", None),
-    ("cmesh", "xy_yx_no_express", "xy-yx", None),
+    ("cmesh", "dor", "dor", None),
+    ("cmesh", "xy_yx", "xy-yx", None),
+    ("cmesh", "dor_no_express", "dor-no-express", None),
+    ("cmesh", "xy_yx_no_express", "xy-yx-no-express", None),
     ("flatfly", "ran_min", "dor", None),
     ("flatfly", "dor", "dor", None),
     ("flatfly", "xyyx", "xy-yx", None),
@@ -129,7 +131,32 @@ impl Config {
             }
         }
         let spaced = if self.switch("use_noc_latency") { ":spaced" } else { "" };
-        format!("{name}:{k}x{k}:{side}x{side}{spaced}")
+        let express = if name == "cmesh" && self.has_express(k) { ":express" } else { "" };
+        format!("{name}:{k}x{k}:{side}x{side}{spaced}{express}")
+    }
+
+    /// True if the express links of a concentrated mesh, which BookSim always builds, matter: to a routing that takes
+    /// them, and to energy, as they have buffers and leak.
+    fn has_express(&mut self, k: u64) -> bool {
+        let routing = self.value("routing_function").0.to_owned();
+        let is_used = matches!(&*routing, "dor" | "xy_yx");
+        if !is_used && self.value("sim_power").0 != "1" {
+            return false;
+        }
+        if k < 4 || k % 2 != 0 {
+            let what = "express links of a concentrated mesh are of an even number of routers in a row, 4 or more";
+            let remedy = match is_used {
+                true => format!("write k = 4, or {routing}_no_express"),
+                false => "write k = 4, or leave sim_power out".to_owned(),
+            };
+            self.refuse("k", what, remedy);
+        }
+        if routing == "xy_yx" && k > 4 {
+            // It takes an express link of k / 2 routers wherever 2 are to go, and from its end the same link back.
+            let what = "a routing that goes to and fro over the same express link where k is more than 4";
+            self.refuse("routing_function", what, "write k = 4, xy_yx_no_express or dor");
+        }
+        true
     }
 
     /// The routing of a topology.
@@ -148,13 +175,16 @@ impl Config {
             let remedy = format!("with an equal here: {}", names.join(", "));
             return self.refuse("routing_function", "no routing with an equal here for this topology", remedy);
         };
-        if ours.ends_with("xy-yx") && n != 2 {
+        if (ours.ends_with("xy-yx") || ours.ends_with("xy-yx-no-express")) && n != 2 {
             self.refuse(
                 "routing_function",
                 &format!("of 2 dimensions, and n = {n}"),
                 "write n = 2, or another routing",
             );
         }
+        // Where there are no express links, because none is taken, there is nothing to do without.
+        let is_plain = topology == "cmesh" && self.value("sim_power").0 != "1";
+        let ours = if is_plain { ours.trim_end_matches("-no-express") } else { ours };
         if ours == "booksim-min-adapt" {
             self.note("routing_function", "it does not adapt in a mesh; `adaptive` is the routing that does");
         }

@@ -75,6 +75,12 @@ fn every_row_is_what_the_word_does() {
         (FAT.to_owned(), "routing", "minimal"),
         (TILES.to_owned(), "topology", "cmesh:4x4:2x2:spaced"),
         (format!("{TILES} use_noc_latency = 0;"), "topology", "cmesh:4x4:2x2"),
+        (format!("{TILES} use_noc_latency = 0; routing_function = dor;"), "topology", "cmesh:4x4:2x2:express"),
+        (format!("{TILES} routing_function = xy_yx;"), "topology", "cmesh:4x4:2x2:spaced:express"),
+        (format!("{TILES} routing_function = xy_yx;"), "routing", "xy-yx"),
+        (TILES.to_owned(), "routing", "dor"),
+        (format!("{TILES} sim_power = 1;"), "topology", "cmesh:4x4:2x2:spaced:express"),
+        (format!("{TILES} sim_power = 1;"), "routing", "dor-no-express"),
         (
             "topology = flatfly; k = 5; c = 9; x = 5; y = 5; xr = 3; yr = 3; routing_function = ran_min;".to_owned(),
             "topology",

@@ -45,7 +45,7 @@ const KEYS: &[Key] = &[
     Key::of_network("subnets", "N", Kind::Integer, None, "", "copies of the network, of which each packet draws one; a node has links to all of them and sends one packet after the other, by one thread; 1 if absent"),
     Key::of_network("input-speedup", "S", Kind::Integer, None, "", "inputs of the switch for each input port; channel v has input v modulo S; 1 if absent"),
     Key::of_network("output-speedup", "S", Kind::Integer, None, "", "outputs of the switch for each output port; input port i has output i modulo S, and flits queue for the link; 1 if absent"),
-    Key::of_network("buffer-policy", "NAME", Kind::Word, None, "", "how the channels of an input share its buffer: private, shared, limited, dynamic, shifting; others than private are simulated by the reference engine; private if absent").naming(BUFFER_POLICIES),
+    Key::of_network("buffer-policy", "NAME", Kind::Word, None, "", "how the channels of an input share its buffer: private, shared, limited, dynamic, shifting; private if absent").naming(BUFFER_POLICIES),
     Key::of_network("shared-buffer", "FLITS", Kind::Integer, None, "flits", "buffer of an input, of all its channels, where they share it; {buffer} times {vcs} if absent").needing(SHARED),
     Key::of_network("private-buffers", "N", Kind::Integer, None, "", "groups of channels with places of their own in a shared buffer; one for each channel if absent").needing(SHARED),
     Key::of_network("private-buffer", "FLITS", Kind::Integer, None, "flits", "places of such a group; 1 if absent").needing(SHARED),

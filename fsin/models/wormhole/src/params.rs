@@ -396,11 +396,6 @@ impl Params {
         self.input_speedup * self.output_speedup > 1
     }
 
-    /// True if an allocator prefers requests by their priority.
-    pub(crate) fn ranks(&self, allocator: Allocator) -> bool {
-        self.priority != Priority::None && allocator == Allocator::Separable
-    }
-
     /// The first VC of a message class, and their number.
     pub(crate) fn vcs_of(&self, class: u8) -> (usize, usize) {
         let range = self.vc_ranges.of(class.into(), self.vcs, self.message_classes);

@@ -231,7 +231,7 @@ const ANYNET: &str = "router 0 node 0 router 1 router 2\nrouter 1 node 1 router 
 
 /// Configurations of each kind of network, with its number of nodes, and the mean of routers on a route between any two
 /// nodes, each itself included, of which links have two ends; and of the cycles beyond one that links take.
-const CONFIGURATIONS: [(&str, u32, f64, f64); 12] = [
+const CONFIGURATIONS: [(&str, u32, f64, f64); 13] = [
     ("topology = mesh; k = 4; n = 2; routing_function = dor;", 16, 1.0 + 2.0 * 1.25, 0.0),
     ("topology = mesh; k = 3; n = 3; routing_function = dim_order;", 27, 1.0 + 3.0 * 8.0 / 9.0, 0.0),
     ("topology = torus; k = 4; n = 2; routing_function = dim_order; use_noc_latency = 0;", 16, 1.0 + 2.0, 0.0),
@@ -251,6 +251,13 @@ const CONFIGURATIONS: [(&str, u32, f64, f64); 12] = [
         16,
         1.0 + 1.0,
         1.0,
+    ),
+    // In half of the rows and columns an express link stands in for two links.
+    (
+        "topology = cmesh; k = 4; n = 2; c = 4; x = 4; y = 4; xr = 2; yr = 2; routing_function = dor; use_noc_latency = 0;",
+        64,
+        1.0 + 2.0 * (20.0 + 14.0) / 32.0,
+        0.0,
     ),
     // Of 16 nodes, 4 are below the same switch, and a route to the others passes three.
     ("topology = fattree; k = 4; n = 2; routing_function = nca;", 16, (4.0 + 12.0 * 3.0) / 16.0, 0.0),

@@ -68,11 +68,12 @@ fn powers_and_areas_are_those_of_booksim() {
 fn runs_have_the_energy_of_booksim() {
     let Some(table) = shared_file("reference/noc-power.csv") else { return };
     let expected = rows(&std::fs::read_to_string(table).expect("text"));
-    let (mut still, mut moving, mut wrong) = (0, 0, Vec::new());
+    let (mut still, mut moving, mut refused, mut known, mut wrong) = (0, 0, 0, 0, Vec::new());
     for row in &expected {
-        // Express links of concentrated meshes, trees of BookSim's own and other networks have no equal yet.
+        // A tree of BookSim's own has no equal here.
         let case = &*row["case"];
-        if !(case.starts_with("mesh4") || case.starts_with("torus")) || case == "mesh4cl2" || case == "mesh4buf" {
+        if case == "tree4" {
+            refused += 1;
             continue;
         }
         let folder = folder();
@@ -123,14 +124,21 @@ fn runs_have_the_energy_of_booksim() {
             "output_control_W",
         ] {
             let ratio = (ours(name) / load) / (theirs(name) / their_load);
-            if (ratio - 1.0).abs() < 0.02 {
+            if case == "dragon" {
+                // BookSim gave up after 1 000 cycles: of the flits that it had injected, most were still on links of
+                // 100 cycles.
+                known += 1;
+            } else if (ratio - 1.0).abs() < 0.02 {
                 moving += 1;
             } else {
                 wrong.push(format!("{case} {name}: {ratio:.4} of BookSim's for each flit"));
             }
         }
     }
-    aloud(&format!("energy of runs: {still} still and {moving} moving figures right, {} wrong\n", wrong.len()));
+    aloud(&format!(
+        "energy of runs: {still} still and {moving} moving figures right, {known} known, {} wrong; {refused} networks refused\n",
+        wrong.len()
+    ));
     assert!(wrong.is_empty() && still > 0, "{}", wrong.join("\n"));
 }
 

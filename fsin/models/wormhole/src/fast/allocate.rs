@@ -1,10 +1,13 @@
 //! VC allocation and switch allocation of a router. For some allocators they are computed with operations on masks.
 
+use std::cmp::Reverse;
+
 use super::part::Part;
 use super::sets::{bits, first_from};
-use super::state::{InPort, NO_VC, NOT_HELD, Routers, State};
+use super::state::{InPort, Input, NO_VC, NOT_HELD, Routers, State};
 use crate::params::{Allocator as Kind, Hold, Params};
 use crate::rules::allocator::Request;
+use crate::rules::buffers::Pool;
 use crate::rules::interface::Endpoints;
 use crate::rules::priority::{self, Front, Priority};
 use crate::rules::routes::{ByKey, Candidate, Outputs, Tier, select};
@@ -61,6 +64,8 @@ pub(super) struct Scratch {
     pub(super) certain_ins: Vec<u64>,
     /// Matched input ports, each with its output port.
     pub(super) pairs: Vec<(u8, u8)>,
+    /// By listed head, or by input port: the priority of its request, where requests have any.
+    ranks: Vec<i64>,
 }
 
 impl Scratch {
@@ -77,6 +82,7 @@ impl Scratch {
             ins: vec![0; ports],
             certain_ins: vec![0; ports],
             pairs: Vec::new(),
+            ranks: Vec::new(),
         }
     }
 }
@@ -88,6 +94,10 @@ struct HeadView<'a, const P: usize, const V: usize> {
     router: usize,
     /// \[flits\] Length of the packet whose head this is.
     flits: u32,
+    /// By output port: the next buffer, where VCs share it; else empty.
+    pools: &'a [Pool],
+    /// \[flits\] The most that a VC can hold.
+    deepest: u32,
 }
 
 impl<const P: usize, const V: usize> HeadView<'_, P, V> {
@@ -96,26 +106,32 @@ impl<const P: usize, const V: usize> HeadView<'_, P, V> {
         let outputs = &self.routers.all[self.router].outputs[port];
         bits(vcs.into()).map(move |vc| (vc, outputs[vc].credits.into()))
     }
+
+    /// \[flits\] Places that a VC of a port with so many credits may take.
+    fn room(&self, port: usize, vc: usize, credits: u32) -> u32 {
+        self.pools.get(port).map_or(credits, |pool| pool.room(vc))
+    }
 }
 
 impl<const P: usize, const V: usize> Outputs for HeadView<'_, P, V> {
     fn available(&self, port: usize, vcs: u32, tier: Tier) -> u32 {
-        let Params { buffer, wait_for_tail_credit, vc_busy_when_full, .. } = *self.params;
+        let Params { wait_for_tail_credit, vc_busy_when_full, .. } = *self.params;
         let free = self.routers.all[self.router].out_ports[port].free & vcs;
-        let suits = |credits: u32| {
-            (!wait_for_tail_credit || credits == buffer)
-                && (!vc_busy_when_full || credits > 0)
-                && (tier != Tier::Adaptive || credits == buffer || credits >= self.flits)
+        let suits = |vc: usize, credits: u32| {
+            let room = self.room(port, vc, credits);
+            (!wait_for_tail_credit || credits == self.deepest)
+                && (!vc_busy_when_full || room > 0)
+                && (tier != Tier::Adaptive || credits == self.deepest || room >= self.flits)
         };
-        self.credits_of(port, free).filter(|&(_, credits)| suits(credits)).fold(0, |mask, (vc, _)| mask | 1 << vc)
+        self.credits_of(port, free).filter(|&(vc, credits)| suits(vc, credits)).fold(0, |mask, (vc, _)| mask | 1 << vc)
     }
 
     fn credits(&self, port: usize, vcs: u32) -> u32 {
-        self.credits_of(port, vcs).map(|(_, credits)| credits).sum()
+        self.credits_of(port, vcs).map(|(vc, credits)| self.room(port, vc, credits)).sum()
     }
 
     fn occupancy(&self, port: usize, vcs: u32) -> u32 {
-        self.credits_of(port, vcs).map(|(_, credits)| self.params.buffer - credits).sum()
+        self.credits_of(port, vcs).map(|(_, credits)| self.deepest - credits).sum()
     }
 }
 
@@ -145,7 +161,7 @@ pub(super) fn priority_of<const P: usize, const V: usize>(
     priority::of(params, &ends.packets[routers.front(input).packet], seen)
 }
 
-impl<const P: usize, const V: usize> Part<P, V> {
+impl<const P: usize, const V: usize, const DIRECT: bool> Part<P, V, DIRECT> {
     /// Lists the heads of a router that request an available VC.
     #[inline]
     pub(super) fn collect_heads(&mut self, router: usize) {
@@ -186,20 +202,28 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let input = *self.routers.input(input_vc);
         let number = self.routers.front(input_vc).packet;
         let packet = &self.ends.packets[number];
-        let view = HeadView { params: &self.params, routers: &self.routers, router, flits: packet.flits };
+        let pools = if DIRECT { None } else { self.pools.get(router * P..(router + 1) * P) };
+        let view = HeadView {
+            params: &self.params,
+            routers: &self.routers,
+            router,
+            flits: packet.flits,
+            pools: pools.unwrap_or_default(),
+            deepest: self.deepest,
+        };
         if !self.is_adaptive {
             return (input.port, view.available(input.port.into(), input.vcs, Tier::Free));
         }
         let key = packet.key;
         let (port, vc) = self.routers.split(local);
         let mut head = packet.head((port, vc));
-        let place = self.first + router;
+        let place = self.place_of(router);
         // What a head keeps at this router it has chosen in an earlier step.
         let is_lasting = self.routes.is_lasting();
         if is_lasting && input.vcs != 0 {
             return (input.port, view.available(input.port.into(), input.vcs, Tier::Free));
         }
-        if self.routes.decides() && self.wiring.comes_from(place, port, head.source) {
+        if self.routes.decides() && self.wiring.comes_from(self.first + router, port, head.source) {
             head.phase = self.routes.decide(place, &head, &mut ByKey(key), &view);
         }
         self.routes.candidates(place, &head, &mut ByKey(key), &mut self.scratch.candidates);
@@ -209,7 +233,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             self.scratch.candidates.clear();
             self.scratch.candidates.push(settled);
         }
-        let (port, mask) = select(&self.scratch.candidates, trgen::rng::mix2(key, place as u64), &view);
+        let (port, mask) = select(&self.scratch.candidates, trgen::rng::mix2(key, (self.first + router) as u64), &view);
         self.ends.packets[number].phase = head.phase;
         let input = self.routers.input_mut(input_vc);
         (input.port, input.vcs) = (port, kept);
@@ -220,7 +244,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
     pub(super) fn allocate_vcs(&mut self, router: usize) {
         match self.params.vc_allocator {
             Kind::Islip { iterations: 1 } => self.islip_vcs(router),
-            Kind::Separable if self.masks_vcs => self.separable_vcs(router),
+            Kind::Separable => self.separable_vcs(router),
             _ => self.other_vcs(router),
         }
     }
@@ -292,8 +316,26 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
     }
 
+    /// The index of the head of the largest priority for which `asks` holds; of equals the first, counted from the pointer
+    /// of an output VC.
+    fn pick_ranked_head(&self, router: usize, output: usize, asks: impl Fn(&HeadRequest) -> bool) -> Option<usize> {
+        let count = self.routers.vcs_of_router();
+        let pointer = usize::from(self.routers.all[router].output(output).grant);
+        let key = |(at, head): &(usize, &HeadRequest)| {
+            (Reverse(self.scratch.ranks[*at]), cyclic_distance(head.input.into(), pointer, count))
+        };
+        self.scratch.heads.iter().enumerate().filter(|(_, head)| asks(head)).min_by_key(key).map(|(at, _)| at)
+    }
+
     /// Separable VC allocation.
     fn separable_vcs(&mut self, router: usize) {
+        if !DIRECT && self.params.priority != Priority::None {
+            let base = self.routers.base(router);
+            let Self { params, routers, ends, scratch, .. } = self;
+            scratch.ranks.clear();
+            let rank = |head: &HeadRequest| priority_of(params, routers, ends, base + usize::from(head.input));
+            scratch.ranks.extend(scratch.heads.iter().map(rank));
+        }
         for at in 0..self.scratch.heads.len() {
             let head = self.scratch.heads[at];
             let output = self.pick_vc(router, &head, head.vcs);
@@ -304,7 +346,11 @@ impl<const P: usize, const V: usize> Part<P, V> {
             let output = self.routers.first_vc(port.into()) + granted.trailing_zeros() as usize;
             let asks = |head: &HeadRequest| head.port == port && head.granted == granted;
             // The heads that have picked the same VC find the same winner; each checks whether it is the winner.
-            if self.pick_head(router, output, asks) == Some(at) {
+            let winner = match !DIRECT && self.params.priority != Priority::None {
+                true => self.pick_ranked_head(router, output, asks),
+                false => self.pick_head(router, output, asks),
+            };
+            if winner == Some(at) {
                 self.scratch.heads[at].won = output as u16;
             }
         }
@@ -340,6 +386,23 @@ impl<const P: usize, const V: usize> Part<P, V> {
     #[inline(always)]
     pub(super) fn has_place(&self, router: usize, output: usize) -> bool {
         self.routers.all[router].output(output).credits > 0
+            && (DIRECT || self.pools.get(router * P + output / V % P).is_none_or(|pool| pool.room(output % V) > 0))
+    }
+
+    /// True if any of these VCs of an output port has a place in the next buffer.
+    #[inline(always)]
+    fn has_places(&self, router: usize, port: usize, vcs: u32) -> bool {
+        if DIRECT || self.pools.is_empty() {
+            return self.routers.all[router].has_credit(port, vcs);
+        }
+        bits(vcs.into()).any(|vc| self.has_place(router, port * V + vc))
+    }
+
+    /// True if a flit that has an output VC can be granted the switch in this step: the VC has a place in the next
+    /// buffer, and the queue of the output has room.
+    #[inline(always)]
+    pub(super) fn can_take(&mut self, router: usize, output: usize, step: u64) -> bool {
+        self.has_place(router, output) && self.has_room(router * P + output / V % P, step)
     }
 
     /// True if the first channel of the class of a head is free with a credit at a port, and one of the others as well.
@@ -356,14 +419,14 @@ impl<const P: usize, const V: usize> Part<P, V> {
     #[inline(always)]
     pub(super) fn has_room(&mut self, out_port: usize, step: u64) -> bool {
         match self.params.output_queue {
-            None => true,
-            Some(bound) => {
+            Some(bound) if !DIRECT => {
                 let queue = &mut self.queued[out_port];
                 while queue.front().is_some_and(|&(_, leaves)| leaves < self.clock) {
                     queue.pop_front();
                 }
                 queue.iter().filter(|&&(enters, _)| enters < step).count() < bound as usize
             }
+            _ => true,
         }
     }
 
@@ -376,9 +439,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         if self.params.speculative {
             for at in 0..self.scratch.heads.len() {
                 let HeadRequest { input, port, vcs: mask, .. } = self.scratch.heads[at];
-                if self.routers.all[router].has_credit(port.into(), mask)
-                    && self.has_room(base_port + usize::from(port), step)
-                {
+                if self.has_places(router, port.into(), mask) && self.has_room(base_port + usize::from(port), step) {
                     let (from, vc) = self.routers.split(input.into());
                     self.scratch.speculative[from] |= 1 << vc;
                     asking |= 1 << from;
@@ -386,13 +447,13 @@ impl<const P: usize, const V: usize> Part<P, V> {
             }
         }
         let mut busy_outputs = 0u64;
-        if self.params.hold == Hold::Packet {
+        if !DIRECT && self.params.hold == Hold::Packet {
             (asking, busy_outputs) = self.keep_connections(router, asking, step);
         }
-        if self.is_widened {
+        if !DIRECT && self.is_widened {
             return self.allocate_wide_switch(router, asking, step);
         }
-        let has_priorities = self.params.priority != Priority::None;
+        let has_priorities = !DIRECT && self.params.priority != Priority::None;
         let mut wanted = 0u64;
         let mut asked = 0u64;
         for from in bits(asking) {
@@ -402,8 +463,9 @@ impl<const P: usize, const V: usize> Part<P, V> {
             let mut outs = 0u64;
             // Requests of flits that have a VC precede speculative ones.
             for vc in bits_from(requests, start) {
-                let to = usize::from(self.routers.all[router].inputs[from % P][vc % V].port);
-                if self.params.output_queue.is_some() && !self.has_room(base_port + to, step) {
+                let Input { port, output, .. } = self.routers.all[router].inputs[from % P][vc % V];
+                let to = usize::from(port);
+                if !DIRECT && self.may_be_full && !self.can_take(router, output.into(), step) {
                     self.routers.all[router].inputs[from % P][vc % V].since += 1;
                     self.stalls.no_credit += 1;
                 } else if (outs | busy_outputs) >> to & 1 == 0 {
@@ -426,7 +488,9 @@ impl<const P: usize, const V: usize> Part<P, V> {
                 }
             }
             self.scratch.outs[from] = outs;
-            self.scratch.certain[from] = certain;
+            if self.params.speculative {
+                self.scratch.certain[from] = certain;
+            }
             wanted |= outs;
             asked |= u64::from(outs != 0) << from;
         }
@@ -437,7 +501,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         for at in 0..self.scratch.pairs.len() {
             let (from, to) = (usize::from(self.scratch.pairs[at].0), usize::from(self.scratch.pairs[at].1));
             let vc = usize::from(self.scratch.candidate[from * ports + to]);
-            if self.masks_ports {
+            if DIRECT || self.masks_ports {
                 self.advance_switch_pointers(router, from, to, vc);
             } else {
                 self.routers.all[router].in_ports[from].next_vc = (vc + 1) as u8;
@@ -454,14 +518,15 @@ impl<const P: usize, const V: usize> Part<P, V> {
             self.scratch.grants.push(Grant { input, output: this.output, is_speculative: false });
             return;
         }
-        let has_both = !self.keeps_channel_0 || self.has_both(router, to, input.into());
-        let head = self.scratch.heads.iter_mut().find(|head| head.input == input);
-        match head.filter(|head| head.won != NO_VC) {
-            Some(head) if has_both && self.routers.all[router].output(head.won.into()).credits > 0 => {
+        let has_both = DIRECT || !self.keeps_channel_0 || self.has_both(router, to, input.into());
+        let head = self.scratch.heads.iter().position(|head| head.input == input && head.won != NO_VC);
+        match head.filter(|&at| has_both && self.has_place(router, self.scratch.heads[at].won.into())) {
+            Some(at) => {
+                let head = &mut self.scratch.heads[at];
                 head.is_granted = true;
                 self.scratch.grants.push(Grant { input, output: head.won, is_speculative: true });
             }
-            _ => self.stalls.misspeculated += 1,
+            None => self.stalls.misspeculated += 1,
         }
     }
 
@@ -479,7 +544,6 @@ impl<const P: usize, const V: usize> Part<P, V> {
     /// requests, as a mask. Returns the input ports that still have requests, and the output ports that are busy, as
     /// masks.
     fn keep_connections(&mut self, router: usize, mut asking: u64, step: u64) -> (u64, u64) {
-        let base_port = router * P;
         let mut busy_outputs = 0;
         for from in 0..self.routers.ports {
             let InPort { held, requests, .. } = self.routers.all[router].in_ports[from];
@@ -488,7 +552,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             }
             let local = self.routers.first_vc(from) + usize::from(held);
             let input = *self.routers.all[router].input(local);
-            if requests >> held & 1 == 0 || !self.has_room(base_port + usize::from(input.port), step) {
+            if requests >> held & 1 == 0 || !self.can_take(router, input.output.into(), step) {
                 self.routers.all[router].in_ports[from].held = NOT_HELD;
                 continue;
             }
@@ -497,13 +561,13 @@ impl<const P: usize, const V: usize> Part<P, V> {
             busy_outputs |= 1 << input.port;
             asking &= !(1 << from);
             self.scratch.speculative[from] = 0;
-            if self.params.output_queue.is_none() {
+            if !self.may_be_full {
                 continue;
             }
             // The other requests of this port count as waiting for full buffers, as without the connection.
             for vc in bits(requests.into()) {
-                let to = usize::from(self.routers.all[router].inputs[from][vc].port);
-                if !self.has_room(base_port + to, step) {
+                let output = self.routers.all[router].inputs[from][vc].output;
+                if !self.can_take(router, output.into(), step) {
                     self.routers.all[router].inputs[from][vc].since += 1;
                     self.stalls.no_credit += 1;
                 }
@@ -516,9 +580,9 @@ impl<const P: usize, const V: usize> Part<P, V> {
     /// `ins` of the scratch memory; `ins` is cleared.
     fn match_ports(&mut self, router: usize, asked: u64, wanted: u64) {
         let ports = self.routers.ports;
-        let has_priorities = self.params.priority != Priority::None;
+        let has_priorities = !DIRECT && self.params.priority != Priority::None;
         let this = &self.routers.all[router];
-        let Scratch { outs, certain, ins, certain_ins, pairs, candidate, requests, .. } = &mut self.scratch;
+        let Scratch { outs, certain, ins, certain_ins, pairs, candidate, requests, ranks, .. } = &mut self.scratch;
         pairs.clear();
         let mut picked = 0u64;
         match self.params.switch_allocator {
@@ -536,7 +600,48 @@ impl<const P: usize, const V: usize> Part<P, V> {
                     pairs.push((from as u8, to as u8));
                 }
             }
-            Kind::Separable if self.masks_ports => {
+            Kind::Separable if has_priorities => {
+                ranks.clear();
+                ranks.resize(ports, 0);
+                for to in bits(wanted) {
+                    ins[to] = 0;
+                }
+                let rank = |from: usize, to: usize| {
+                    let input = self.routers.first_vc(router * P + from) + usize::from(candidate[from * ports + to]);
+                    let rank = priority_of(&self.params, &self.routers, &self.ends, input);
+                    let is_certain = self.routers.input(input).state == State::Active;
+                    if is_certain { rank } else { priority::speculative(rank) }
+                };
+                for from in bits(asked) {
+                    let start = usize::from(this.in_ports[from % P].accept);
+                    let asks = bits(outs[from]).map(|to| (Reverse(rank(from, to)), cyclic_distance(to, start, P), to));
+                    let Some((Reverse(rank), _, to)) = asks.min() else { continue };
+                    ins[to] |= 1 << from;
+                    picked |= 1 << to;
+                    ranks[from] = rank;
+                }
+                for to in bits(picked) {
+                    let start = usize::from(this.out_ports[to % P].grant);
+                    let key = |&from: &usize| (Reverse(ranks[from]), cyclic_distance(from, start, P));
+                    let Some(from) = bits(std::mem::take(&mut ins[to])).min_by_key(key) else { continue };
+                    pairs.push((from as u8, to as u8));
+                }
+            }
+            Kind::Separable if !self.params.speculative => {
+                for to in bits(wanted) {
+                    ins[to] = 0;
+                }
+                for from in bits(asked) {
+                    let to = first_from(outs[from], this.in_ports[from % P].accept.into());
+                    ins[to] |= 1 << from;
+                    picked |= 1 << to;
+                }
+                for to in bits(picked) {
+                    let from = first_from(std::mem::take(&mut ins[to]), this.out_ports[to % P].grant.into());
+                    pairs.push((from as u8, to as u8));
+                }
+            }
+            Kind::Separable => {
                 for to in bits(wanted) {
                     ins[to] = 0;
                 }

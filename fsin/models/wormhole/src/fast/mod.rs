@@ -21,6 +21,11 @@
 //!
 //! Stalls are counted when they end, as the number of steps since they began.
 //!
+//! # Options that are off
+//! Most networks are [direct](direct::is_direct): buffers of their own, allocators by masks, no priorities, no second flit
+//! of an input or output in a cycle. There is code of its own for them, in which the questions of the other options are
+//! not asked. Decision: docs/decisions/0600-direct-networks.md.
+//!
 //! # Parts and threads
 //! Nothing that a router or a source sends is due before two cycles later. So the routers are divided into parts of
 //! consecutive numbers with their endpoints, each simulated on a thread of its own, and what leaves a part is taken
@@ -51,7 +56,6 @@ use trgen::catalog::SpecError;
 use trgen::{Cycle, Message, NodeId};
 
 use crate::params::Params;
-use crate::reference::Reference;
 use crate::rules::details::Details;
 use crate::rules::interface::Unsent;
 use crate::rules::routes::Routes;
@@ -61,6 +65,7 @@ use crate::rules::wiring::Wiring;
 use crate::{Detailed, Prepared};
 
 mod allocate;
+mod direct;
 mod mail;
 mod part;
 mod sets;
@@ -96,33 +101,34 @@ pub fn build_for(
     threads: usize,
     worth: u64,
 ) -> Result<Box<dyn Detailed>, SpecError> {
-    // Buffers that channels share are simulated as they are defined.
-    if params.shares_buffers() {
-        return Ok(Box::new(Reference::new(topology, params)?));
-    }
     let prepared = crate::prepare(topology, &params)?;
     // An endpoint sends into all subnets, which are not in one part if there are several.
     let threads = if params.subnets > 1 { 1 } else { threads.min(MAX_THREADS) };
     // Sizes for which the compiler makes code of their own.
     macro_rules! network {
-        ($ports:literal, $vcs:literal) => {
-            Box::new(Fast::<$ports, $vcs>::new(&params, prepared, threads, worth))
+        ($ports:literal, $vcs:literal, $direct:literal) => {
+            Box::new(Fast::<$ports, $vcs, $direct>::new(&params, prepared, threads, worth))
         };
     }
-    Ok(match (prepared.wiring.ports, params.vcs) {
-        (..=8, ..=2) => network!(8, 2),
-        (..=8, ..=4) => network!(8, 4),
-        (..=8, ..=8) => network!(8, 8),
-        (..=16, ..=4) => network!(16, 4),
-        (..=16, ..) => network!(16, 32),
-        (_, ..=4) => network!(64, 4),
-        _ => network!(64, 32),
+    let is_direct = direct::is_direct(&params, &prepared.wiring);
+    Ok(match (is_direct, prepared.wiring.ports, params.vcs) {
+        (true, ..=8, ..=2) => network!(8, 2, true),
+        (true, ..=8, ..=4) => network!(8, 4, true),
+        (true, ..=8, ..=8) => network!(8, 8, true),
+        (true, ..=16, ..=4) => network!(16, 4, true),
+        (true, ..=16, ..) => network!(16, 32, true),
+        (true, _, ..=4) => network!(64, 4, true),
+        (true, ..) => network!(64, 32, true),
+        (false, ..=8, ..=4) => network!(8, 4, false),
+        (false, ..=8, ..=16) => network!(8, 16, false),
+        (false, ..=16, ..=8) => network!(16, 8, false),
+        (false, ..) => network!(64, 32, false),
     })
 }
 
-/// The engine that visits what can move, for routers of at most `P` ports of `V` VCs.
+/// The engine that visits what can move, for routers of at most `P` ports of `V` VCs, [direct](direct::is_direct) or not.
 #[derive(Debug)]
-struct Fast<const P: usize, const V: usize> {
+struct Fast<const P: usize, const V: usize, const DIRECT: bool> {
     /// \[cycles\] Time without any movement of a flit after which the network counts as being in deadlock.
     watchdog_cycles: u64,
     /// Number of VCs of each port.
@@ -133,7 +139,7 @@ struct Fast<const P: usize, const V: usize> {
     /// The present cycle.
     clock: u64,
     /// The parts, and their threads.
-    parts: Partitioned<Part<P, V>>,
+    parts: Partitioned<Part<P, V, DIRECT>>,
     /// By tap: its part, and its number in that part.
     places: Vec<(u32, u32)>,
     /// \[flit hops\] Number in the last cycle from which on threads are woken in this one.
@@ -148,7 +154,7 @@ struct Fast<const P: usize, const V: usize> {
     last_moved: u64,
 }
 
-impl<const P: usize, const V: usize> Fast<P, V> {
+impl<const P: usize, const V: usize, const DIRECT: bool> Fast<P, V, DIRECT> {
     fn new(params: &Params, prepared: Prepared, threads: usize, worth: u64) -> Self {
         let Prepared { wiring, routes, reconfiguration } = prepared;
         let division = Division::new(wiring.routers, threads, true);
@@ -237,7 +243,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     }
 
     /// The part of a router. All parts must be on the caller's thread.
-    fn part_of(&self, router: usize) -> &Part<P, V> {
+    fn part_of(&self, router: usize) -> &Part<P, V, DIRECT> {
         &self.parts.parts()[self.parts.division().part_of(router)]
     }
 
@@ -245,7 +251,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     fn deadlock(&self) -> Deadlock {
         let first = self.parts.parts().iter().find_map(|part| part.first_waiting());
         let waits_for = |place: Place| match self.part_of(place.0).waits_for(place)? {
-            Awaited::Room(place) => Some(place),
+            Awaited::Room(place) => Some(self.part_of(place.0).occupied(place)),
             Awaited::Node(node) => self.wiring.taps_of(node).find_map(|tap| {
                 let (part, number) = self.places[tap];
                 let vc = self.parts.parts()[part as usize].ends.sends_into(number as usize)?;
@@ -279,7 +285,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     }
 }
 
-impl<const P: usize, const V: usize> Engine for Fast<P, V> {
+impl<const P: usize, const V: usize, const DIRECT: bool> Engine for Fast<P, V, DIRECT> {
     type More = ();
 
     fn messages(&self) -> &Messages {
@@ -410,7 +416,7 @@ impl<const P: usize, const V: usize> Engine for Fast<P, V> {
     }
 }
 
-impl<const P: usize, const V: usize> Fast<P, V> {
+impl<const P: usize, const V: usize, const DIRECT: bool> Fast<P, V, DIRECT> {
     /// The counts of this model.
     fn count(&self) -> Details {
         let mut details = Details { stages: self.whole.stages, occupancy: vec![0; self.vcs], ..Details::default() };
@@ -419,7 +425,7 @@ impl<const P: usize, const V: usize> Fast<P, V> {
     }
 }
 
-impl<const P: usize, const V: usize> Detailed for Fast<P, V> {
+impl<const P: usize, const V: usize, const DIRECT: bool> Detailed for Fast<P, V, DIRECT> {
     fn details(&mut self) -> Details {
         self.settle();
         self.count()

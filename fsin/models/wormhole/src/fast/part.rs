@@ -11,24 +11,25 @@ use fsin_core::topology::switched::PacedLink;
 use trgen::Cycle;
 
 use super::allocate::Scratch;
+use super::direct::{has_rare, is_in_step, is_lean, is_plain};
 use super::mail::Mail;
 use super::sets::{Set, bits};
 use super::state::{ABROAD, ENDPOINT, Input, NO_FLIT, NO_VC, Routers, State, pack, unpack, uses_masks};
-use crate::params::{Hold, Params};
+use crate::params::Params;
 use crate::rules::batch::Batch;
+use crate::rules::buffers::Pool;
 use crate::rules::details::{Details, Stalls};
 use crate::rules::interface::{Endpoints, Flit, Unsent};
 use crate::rules::outages::Arriving;
-use crate::rules::priority::Priority;
 use crate::rules::routes::{ByKey, Candidate, Routes};
 use crate::rules::sinks::Sinks;
 use crate::rules::whole::Report;
 use crate::rules::wiring::Wiring;
 
-/// Consecutive routers of at most `P` ports of `V` VCs, and all their state. Routers and endpoints have local numbers,
-/// from 0.
+/// Consecutive routers of at most `P` ports of `V` VCs, and all their state; all of it for a network that is or is not
+/// [direct](super::direct::is_direct). Routers and endpoints have local numbers, from 0.
 #[derive(Debug)]
-pub(super) struct Part<const P: usize, const V: usize> {
+pub(super) struct Part<const P: usize, const V: usize, const DIRECT: bool> {
     pub(super) params: Params,
     pub(super) wiring: Arc<Wiring>,
     pub(super) routes: Arc<Routes>,
@@ -78,6 +79,12 @@ pub(super) struct Part<const P: usize, const V: usize> {
     pub(super) flit_hops: u64,
     /// By VC: sum of the cycles in which flits left buffers, less those in which they came.
     pub(super) occupancy: [u64; V],
+    /// By router and output port: the next buffer, where VCs share it; else empty.
+    pub(super) pools: Vec<Pool>,
+    /// \[flits\] The most that a VC can hold.
+    pub(super) deepest: u32,
+    /// True if a flit with a credit may find no room at its output or in the next buffer.
+    pub(super) may_be_full: bool,
     /// True if the switch has more inputs or outputs than the router has ports.
     pub(super) is_widened: bool,
     /// By router and input of the switch, where it has more than the router has ports: the VC with which the search for
@@ -104,14 +111,9 @@ pub(super) struct Part<const P: usize, const V: usize> {
     pub(super) is_adaptive: bool,
     /// True if the phase of a packet may change with a hop.
     pub(super) has_phases: bool,
-    /// True if flits are arbitrated one by one, allocators use masks, and output queues have no bound. A lone request
-    /// then needs no matching.
+    /// Whether the network [is plain](is_plain), and [lean](is_lean).
     pub(super) is_plain: bool,
-    /// True if the engine is plain, no flit waits for its link, and flits request the switch in the step of their
-    /// arrival.
     pub(super) is_lean: bool,
-    /// True if the engine is plain and lean, without priorities.
-    is_direct: bool,
     /// True if packets on channel 0 stay there.
     pub(super) keeps_channel_0: bool,
     /// \[steps\] Delays of route computation and switch traversal, where these are in batches.
@@ -121,8 +123,7 @@ pub(super) struct Part<const P: usize, const V: usize> {
     pub(super) traverse_batch: Option<u64>,
     /// By router: the last batches of both. Empty without batches.
     pub(super) batches: Vec<(Batch, Batch)>,
-    /// True if VC allocation, and switch allocation, are operations on masks.
-    pub(super) masks_vcs: bool,
+    /// True if switch allocation is an operation on masks.
     pub(super) masks_ports: bool,
     /// True if credits decide which VCs are available.
     pub(super) heeds_credits: bool,
@@ -130,7 +131,7 @@ pub(super) struct Part<const P: usize, const V: usize> {
     pub(super) scratch: Scratch,
 }
 
-impl<const P: usize, const V: usize> Partition for Part<P, V> {
+impl<const P: usize, const V: usize, const DIRECT: bool> Partition for Part<P, V, DIRECT> {
     type Report = Report;
     type Mail = Mail;
     type Accepted = Unsent;
@@ -213,7 +214,7 @@ impl<const P: usize, const V: usize> Partition for Part<P, V> {
     }
 }
 
-impl<const P: usize, const V: usize> Part<P, V> {
+impl<const P: usize, const V: usize, const DIRECT: bool> Part<P, V, DIRECT> {
     /// Builds part number `part`. `endpoints` are the numbers of its endpoints in the network.
     pub(super) fn new(
         params: &Params,
@@ -239,15 +240,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let is_adaptive = routes.is_adaptive() || routes.decides();
         let routers = Routers::new(params, wiring, &locals, &endpoints);
         let queues = if params.output_queue.is_some() { count * P } else { 0 };
-        let by_masks = uses_masks(params, params.vc_allocator) && uses_masks(params, params.switch_allocator);
-        let is_plain = !params.is_widened()
-            && by_masks
-            && !params.keeps_channel_0()
-            && params.hold == Hold::Flit
-            && params.output_queue.is_none();
         let has_batches = params.route_batch().or(params.traverse_batch()).is_some();
-        let is_in_step = params.speedup.is_one() && wiring.paced.is_none();
-        let is_lean = is_in_step && params.switch_alloc_delay == 1 && params.traverse_batch().is_none();
         let out = wiring.paced.as_ref().map_or(&[][..], |paced| &paced.out);
         let home = |&endpoint: &u32| {
             let (router, port) = wiring.entry(endpoint as usize);
@@ -279,13 +272,16 @@ impl<const P: usize, const V: usize> Part<P, V> {
             stalls: Stalls::default(),
             flit_hops: 0,
             occupancy: [0; V],
+            pools: if params.shares_buffers() { vec![Pool::new(params); count * P] } else { Vec::new() },
+            deepest: params.deepest(),
+            may_be_full: params.output_queue.is_some() || params.shares_buffers(),
             is_widened: params.is_widened(),
             next_vcs: match params.is_widened() {
                 true => (0..count * P * params.input_speedup).map(|at| (at % params.input_speedup) as u8).collect(),
                 false => Vec::new(),
             },
             last_credits: vec![u64::MAX; if params.is_widened() { count * P } else { 0 }],
-            is_in_step,
+            is_in_step: is_in_step(params, wiring),
             links: out.get(locals.start * wiring.ports..locals.end * wiring.ports).map_or_else(Vec::new, <[_]>::to_vec),
             last_moved: 0,
             crossed: Vec::new(),
@@ -294,16 +290,14 @@ impl<const P: usize, const V: usize> Part<P, V> {
             head_delay: params.head_delay(),
             is_adaptive,
             has_phases: routes.has_phases(),
-            is_plain,
-            is_lean,
-            is_direct: is_plain && is_lean && params.priority == Priority::None,
+            is_plain: is_plain(params),
+            is_lean: is_lean(params, wiring),
             keeps_channel_0: params.keeps_channel_0(),
-            has_rare: params.route_batch().is_some() || params.priority == Priority::HopCount,
+            has_rare: has_rare(params),
             route_batch: params.route_batch(),
             traverse_batch: params.traverse_batch(),
             batches: vec![<(Batch, Batch)>::default(); if has_batches { count } else { 0 }],
-            masks_vcs: uses_masks(params, params.vc_allocator),
-            masks_ports: uses_masks(params, params.switch_allocator),
+            masks_ports: uses_masks(params.switch_allocator),
             heeds_credits: is_adaptive || params.wait_for_tail_credit || params.vc_busy_when_full,
             scratch: Scratch::new(wiring.ports),
             ends: Endpoints::new(params, endpoints, wiring),
@@ -311,6 +305,13 @@ impl<const P: usize, const V: usize> Part<P, V> {
             wiring: Arc::clone(wiring),
             routes: Arc::clone(routes),
         }
+    }
+
+    /// The number of a router in its subnet, by which routes know it.
+    #[inline(always)]
+    pub(super) fn place_of(&self, router: usize) -> usize {
+        let router = self.first + router;
+        if DIRECT { router } else { self.routes.in_subnet(router) }
     }
 
     /// The part that a VC of the network belongs to, and its number there.
@@ -433,7 +434,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let this = &mut routers.all[router];
         let state_of_input = this.input_mut(input);
         let Input { first, len, state, output, .. } = *state_of_input;
-        if self.is_direct && len == 0 && state == State::Active && this.output(output.into()).credits > 0 {
+        if DIRECT && len == 0 && state == State::Active && this.output(output.into()).credits > 0 {
             // The flit leaves in this cycle, unless another flit contends.
             this.in_ports[input / V % P].fresh = flit;
             routers.request(input);
@@ -447,12 +448,12 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let has_credit = this.output(output.into()).credits > 0;
         let place = routers.place(input, first.wrapping_add(len));
         routers.flits[place] = flit;
-        if let Some(arrived) = routers.arrived.get_mut(place) {
+        if !DIRECT && let Some(arrived) = routers.arrived.get_mut(place) {
             *arrived = now;
         }
         let waiting = &mut self.occupancy[input % V];
         *waiting = waiting.wrapping_sub(now);
-        let is_pipelined = !routers.ready.is_empty();
+        let is_pipelined = !DIRECT && !routers.ready.is_empty();
         if is_pipelined {
             routers.ready[place] = step + u64::from(self.params.switch_alloc_delay) - 1;
         }
@@ -510,7 +511,9 @@ impl<const P: usize, const V: usize> Part<P, V> {
     #[inline(always)]
     pub(super) fn begin(&mut self, input: usize, packet: u32, from: u64, next: u64) {
         let router = self.routers.router_of(input);
-        let from = if self.has_rare { self.begin_rarely(input, packet, from) } else { from + self.head_delay };
+        let place = self.place_of(router);
+        let from =
+            if !DIRECT && self.has_rare { self.begin_rarely(input, packet, from) } else { from + self.head_delay };
         let this = self.routers.input_mut(input);
         this.state = State::NeedsVc;
         this.since = from;
@@ -518,8 +521,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             let packet = &self.ends.packets[packet];
             let head = packet.head((input / V % P, input % V));
             let draw = &mut ByKey(packet.key);
-            let Candidate { port, vcs, .. } =
-                self.routes.only(self.first + router, &head, draw, &mut self.scratch.candidates);
+            let Candidate { port, vcs, .. } = self.routes.only(place, &head, draw, &mut self.scratch.candidates);
             (this.port, this.vcs) = (port, vcs);
         } else {
             this.vcs = 0;
@@ -536,7 +538,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
     pub(super) fn start_flit(&mut self, input: usize, next: u64) {
         let routers = &mut self.routers;
         let place = routers.place(input, routers.input(input).first);
-        let ready = routers.ready.get(place).copied().unwrap_or(next);
+        let ready = if DIRECT { next } else { routers.ready.get(place).copied().unwrap_or(next) };
         let router = routers.router_of(input);
         let router = &mut routers.all[router];
         let this = router.input_mut(input);
@@ -583,6 +585,9 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let router = routers.router_of(output);
         let this = &mut routers.all[router];
         let has_needs = this.needs != 0;
+        if !DIRECT && let Some(pool) = self.pools.get_mut(output / V) {
+            pool.credit(output % V);
+        }
         let out = this.output_mut(output);
         out.credits += 1;
         let (credits, owner) = (out.credits, out.owner);

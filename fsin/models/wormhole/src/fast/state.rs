@@ -229,13 +229,8 @@ pub(super) struct Routers<const P: usize, const V: usize> {
 }
 
 /// True if the engine computes this allocation with operations on masks, and not with an [`Allocator`].
-const fn is_by_masks(kind: Kind) -> bool {
+pub(super) const fn uses_masks(kind: Kind) -> bool {
     matches!(kind, Kind::Islip { iterations: 1 } | Kind::Separable)
-}
-
-/// True if the engine computes this allocation of a network with operations on masks, which know no priorities.
-pub(super) fn uses_masks(params: &Params, kind: Kind) -> bool {
-    is_by_masks(kind) && !params.ranks(kind)
 }
 
 impl<const P: usize, const V: usize> Routers<P, V> {
@@ -243,7 +238,7 @@ impl<const P: usize, const V: usize> Routers<P, V> {
     pub(super) fn new(params: &Params, wiring: &Wiring, own: &Range<usize>, endpoints: &[u32]) -> Self {
         const { assert!(P.is_power_of_two() && V.is_power_of_two(), "numbers are split by shifts") };
         let (routers, ports, vcs) = (own.len(), wiring.ports, params.vcs);
-        let ring_shift = params.buffer.next_power_of_two().ilog2();
+        let ring_shift = params.deepest().next_power_of_two().ilog2();
         let vcs_in_all = routers * P * V;
         let places = vcs_in_all << ring_shift;
         let input = Input { first: 0, len: 0, output: 0, accept: 0, state: State::Idle, port: 0, vcs: 0, since: 0 };
@@ -285,11 +280,11 @@ impl<const P: usize, const V: usize> Routers<P, V> {
             };
             OutPort { free: crate::rules::routes::mask(vcs), grant: 0, target, delay: wire.delay + 1 - saved, left: 0 }
         };
-        let allocators = |kind, size| match uses_masks(params, kind) {
+        let allocators = |kind, size| match uses_masks(kind) {
             true => Vec::new(),
             false => vec![Allocator::new(kind, size, size); routers],
         };
-        let output = Output { credits: params.buffer as u16, owner: NO_VC, grant: 0 };
+        let output = Output { credits: params.deepest() as u16, owner: NO_VC, grant: 0 };
         let router = |router| Router {
             requests: 0,
             needs: 0,

@@ -7,7 +7,7 @@ use super::state::{ABROAD, ENDPOINT, InPort, NO_FLIT, NO_VC, NOT_HELD, OutPort, 
 use crate::params::{Hold, Speedup};
 use crate::rules::routes::ByKey;
 
-impl<const P: usize, const V: usize> Part<P, V> {
+impl<const P: usize, const V: usize, const DIRECT: bool> Part<P, V, DIRECT> {
     /// One step of a router that may have something to do.
     #[inline]
     pub(super) fn step(&mut self, router: usize, step: u64) {
@@ -17,7 +17,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         }
         if self.scratch.heads.is_empty() && self.routers.all[router].requests == 0 {
             self.sleep(router);
-        } else if self.is_plain && self.are_apart(router) {
+        } else if (DIRECT || self.is_plain) && self.are_apart(router) {
             for from in bits(self.routers.all[router].requests) {
                 self.pass(router, from % P, step);
             }
@@ -68,7 +68,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let Router { inputs, in_ports, .. } = &self.routers.all[router];
         let vc = in_ports[from].requests.trailing_zeros() as usize % V;
         let (input, output) = ((from * V + vc) as u16, inputs[from][vc].output);
-        if self.is_lean {
+        if DIRECT || self.is_lean {
             self.pass_lean(router, (from, vc), output.into(), false);
         } else {
             self.advance_switch_pointers(router, from, usize::from(output) / V, vc);
@@ -149,7 +149,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
     #[inline]
     fn sleep(&mut self, router: usize) {
         self.routers.active.remove(router);
-        if self.params.hold == Hold::Packet {
+        if !DIRECT && self.params.hold == Hold::Packet {
             self.routers.all[router].in_ports.iter_mut().for_each(|port| port.held = NOT_HELD);
         }
     }
@@ -174,7 +174,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         if !head.is_granted {
             return;
         }
-        if self.is_lean {
+        if DIRECT || self.is_lean {
             self.pass_lean(router, (from, vc), output, true);
         } else {
             self.grant(router, Grant { input: head.input, output: head.won, is_speculative: true }, step);
@@ -199,21 +199,25 @@ impl<const P: usize, const V: usize> Part<P, V> {
 
     /// Applies the grants of the step to the state.
     fn apply(&mut self, router: usize, step: u64) {
-        let base_port = router * P;
-        for at in 0..self.scratch.heads.len() {
-            let head = self.scratch.heads[at];
-            if head.won == NO_VC {
-                continue;
-            }
-            if self.params.speculative && !head.is_granted {
-                let has_place = self.has_place(router, head.won.into());
-                if has_place && self.has_room(base_port + usize::from(head.port), step) {
+        if self.params.speculative {
+            // Before a head has its VC, which may leave less room in a buffer that VCs share.
+            for at in 0..self.scratch.heads.len() {
+                let HeadRequest { won, is_granted, .. } = self.scratch.heads[at];
+                if won == NO_VC || is_granted {
+                    continue;
+                }
+                if self.can_take(router, won.into(), step) {
                     self.stalls.lost_switch += 1;
                 } else {
                     self.stalls.no_credit += 1;
                 }
             }
-            self.assign_output_vc(router, &head, step);
+        }
+        for at in 0..self.scratch.heads.len() {
+            let head = self.scratch.heads[at];
+            if head.won != NO_VC {
+                self.assign_output_vc(router, &head, step);
+            }
         }
         for at in 0..self.scratch.grants.len() {
             let grant = self.scratch.grants[at];
@@ -231,6 +235,9 @@ impl<const P: usize, const V: usize> Part<P, V> {
         packet.vc_cycles += packet.end_stage(self.clock);
         let this = &mut self.routers.all[router];
         this.withdraw_need(local);
+        if !DIRECT && let Some(pool) = self.pools.get_mut(router * P + output / V % P) {
+            pool.own(output % V);
+        }
         let input = this.input_mut(local);
         self.stalls.no_vc += step - input.since;
         if head.is_granted && front.is_tail {
@@ -274,26 +281,32 @@ impl<const P: usize, const V: usize> Part<P, V> {
         let output_vc = &mut own_router.outputs[to][out_vc];
         output_vc.credits -= 1;
         let credits = output_vc.credits;
+        if !DIRECT && let Some(pool) = self.pools.get_mut(router * P + to) {
+            pool.send(out_vc, unpack(word).is_tail);
+        }
         self.flit_hops += 1;
         let waiting = &mut self.occupancy[vc];
         *waiting = waiting.wrapping_add(now);
 
         let in_port = &mut own_router.in_ports[from];
-        // The credits of a step go together where the switch has several inputs for a port.
-        if !self.is_widened || std::mem::replace(&mut self.last_credits[router * P + from], step) != step {
+        // A direct network sends every credit and every flit at once. The credits of a step go together where the
+        // switch has several inputs for a port.
+        if DIRECT {
+            in_port.sent = now;
+        } else if !self.is_widened || std::mem::replace(&mut self.last_credits[router * P + from], step) != step {
             in_port.sent = now.max(in_port.sent + 1);
         }
         self.credits.add(in_port.sent + u64::from(in_port.delay), in_port.back + vc as u32);
 
         let enters = match self.traverse_batch {
-            Some(delay) => self.batches[router].1.join(step + 1, delay),
-            None => step + u64::from(self.params.traverse_delay),
+            Some(delay) if !DIRECT => self.batches[router].1.join(step + 1, delay),
+            _ => step + u64::from(self.params.traverse_delay),
         };
         let flit = unpack(word);
-        if self.params.hold == Hold::Packet {
+        if !DIRECT && self.params.hold == Hold::Packet {
             in_port.held = if flit.is_tail { NOT_HELD } else { vc as u8 };
         }
-        let crossed = match self.is_in_step {
+        let crossed = match DIRECT || self.is_in_step {
             true => enters,
             false => {
                 let crossed = cycle_of(self.params.speedup, now, enters);
@@ -305,12 +318,12 @@ impl<const P: usize, const V: usize> Part<P, V> {
             }
         };
         let out_port = &mut own_router.out_ports[to];
-        let leaves = crossed.max(out_port.left + 1);
+        let leaves = if DIRECT { crossed } else { crossed.max(out_port.left + 1) };
         out_port.left = leaves;
         let (target, delay) = (out_port.target, u64::from(out_port.delay));
         let due = leaves + delay;
         self.last_moved = self.last_moved.max(due);
-        if let Some(queue) = self.queued.get_mut(router * P + to) {
+        if !DIRECT && let Some(queue) = self.queued.get_mut(router * P + to) {
             queue.push_back((enters, leaves));
         }
         if target & ABROAD == ENDPOINT && self.sinks.is_some() {
@@ -331,7 +344,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
             if left == 0 {
                 this.state = State::Idle;
             }
-        } else if left > 0 && self.routers.ready.is_empty() {
+        } else if left > 0 && (DIRECT || self.routers.ready.is_empty()) {
             match credits {
                 0 => in_port.requests &= !(1 << vc),
                 // A speculation did not request the switch before.
@@ -345,7 +358,7 @@ impl<const P: usize, const V: usize> Part<P, V> {
         if flit.is_head {
             self.head_leaves(router, (from, to), flit.packet, leaves, target);
         }
-        if left > 0 && (flit.is_tail || !self.routers.ready.is_empty()) {
+        if left > 0 && (flit.is_tail || !DIRECT && !self.routers.ready.is_empty()) {
             self.next_comes(input_vc, flit.is_tail, step + 1);
         }
     }
@@ -360,7 +373,11 @@ impl<const P: usize, const V: usize> Part<P, V> {
         if self.has_phases && !is_last {
             let first_here = if target & ENDPOINT == 0 { self.first } else { 0 };
             let there = first_here + self.routers.router_of((target & !ABROAD) as usize);
-            packet.phase = self.routes.hop(self.first + router, there, &packet.head((0, 0)), &mut ByKey(packet.key));
+            let [here, there] = [self.first + router, there].map(|router| match DIRECT {
+                true => router,
+                false => self.routes.in_subnet(router),
+            });
+            packet.phase = self.routes.hop(here, there, &packet.head((0, 0)), &mut ByKey(packet.key));
         }
         self.ends.head_leaves(number, is_last);
         if !self.crossed.is_empty() {

@@ -17,7 +17,7 @@ pub(super) enum Awaited {
     Node(NodeId),
 }
 
-impl<const P: usize, const V: usize> Part<P, V> {
+impl<const P: usize, const V: usize, const DIRECT: bool> Part<P, V, DIRECT> {
     /// The first input VC that holds a flit, with its router's number in the network.
     pub(super) fn first_waiting(&self) -> Option<Place> {
         let input_vc = self.routers.inputs().position(|(input, _)| input.len > 0)?;
@@ -38,7 +38,8 @@ impl<const P: usize, const V: usize> Part<P, V> {
                 let packet = &self.ends.packets[self.routers.front(input_vc).packet];
                 let head = packet.head((input / vcs, input % vcs));
                 let mut candidates = Vec::new();
-                self.routes.candidates(router, &head, &mut ByKey(packet.key), &mut candidates);
+                let here = self.routes.in_subnet(router);
+                self.routes.candidates(here, &head, &mut ByKey(packet.key), &mut candidates);
                 let last = candidates.last()?;
                 (usize::from(last.port), last.vcs.trailing_zeros() as usize)
             }
@@ -51,6 +52,17 @@ impl<const P: usize, const V: usize> Part<P, V> {
             }
             End::Nothing => None,
         }
+    }
+
+    /// The buffer that stands in the way where one waits for room in another: that one, or the first of the same input
+    /// that holds flits, if VCs share places.
+    pub(super) fn occupied(&self, (router, input): Place) -> Place {
+        let vcs = self.params.vcs;
+        let first = input / vcs * vcs;
+        let base = self.routers.base(router - self.first);
+        let holds = |&input: &usize| self.routers.input(base + self.routers.to_local_number(input)).len > 0;
+        let other = if holds(&input) { None } else { (first..first + vcs).find(holds) };
+        (router, if self.params.shares_buffers() { other.unwrap_or(input) } else { input })
     }
 
     /// Nodes that refuse a packet which has come to them.

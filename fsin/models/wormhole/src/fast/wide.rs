@@ -10,7 +10,7 @@ use super::state::State;
 use crate::rules::allocator::Request;
 use crate::rules::priority::{self, Priority};
 
-impl<const P: usize, const V: usize> Part<P, V> {
+impl<const P: usize, const V: usize, const DIRECT: bool> Part<P, V, DIRECT> {
     /// Matches the inputs of the switch, of the input ports `asking` given as a mask, with its outputs. Speculative
     /// requests are listed.
     #[inline(never)]
@@ -25,8 +25,8 @@ impl<const P: usize, const V: usize> Part<P, V> {
             let mut requests = self.routers.all[router].in_ports[from % P].requests;
             let speculative = std::mem::take(&mut self.scratch.speculative[from]);
             for vc in bits(requests.into()) {
-                let port = self.routers.all[router].inputs[from % P][vc % V].port;
-                if self.params.output_queue.is_some() && !self.has_room(router * P + usize::from(port), step) {
+                let output = self.routers.all[router].inputs[from % P][vc % V].output;
+                if self.may_be_full && !self.can_take(router, output.into(), step) {
                     self.routers.all[router].inputs[from % P][vc % V].since += 1;
                     self.stalls.no_credit += 1;
                     requests &= !(1 << vc);

@@ -368,11 +368,12 @@ impl Reference {
         let local = Local { params: &self.params, router: &self.routers[router], flits };
         let is_first = self.wiring.comes_from(router, input / self.params.vcs, head.source);
         let settled = self.routers[router].inputs[input].settled;
+        let here = self.routes.in_subnet(router);
         if self.routes.decides() && is_first && settled.is_none() {
-            head.phase = self.routes.decide(router, &head, &mut ByKey(key), &local);
+            head.phase = self.routes.decide(here, &head, &mut ByKey(key), &local);
         }
         let mut candidates: Vec<Candidate> = Vec::new();
-        self.routes.candidates(router, &head, &mut ByKey(key), &mut candidates);
+        self.routes.candidates(here, &head, &mut ByKey(key), &mut candidates);
         if self.routes.is_lasting() {
             let kept = settled.or_else(|| self.routes.settle(&candidates, &local))?;
             candidates = vec![kept];
@@ -494,7 +495,8 @@ impl Reference {
                     if flit.is_head {
                         let Self { ends, routes, .. } = self;
                         let packet = &mut ends.packets[flit.packet];
-                        packet.phase = routes.hop(router, next as usize, &packet.head((0, 0)), &mut ByKey(packet.key));
+                        let [here, there] = [router, next as usize].map(|router| routes.in_subnet(router));
+                        packet.phase = routes.hop(here, there, &packet.head((0, 0)), &mut ByKey(packet.key));
                     }
                     self.routers[next as usize].arriving[usize::from(at)].push_back((due, vc, flit));
                 }

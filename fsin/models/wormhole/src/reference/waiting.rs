@@ -31,7 +31,8 @@ impl Reference {
                 let packet = &self.ends.packets[front.flit.packet];
                 let head = packet.head((input / vcs, input % vcs));
                 let mut candidates = Vec::new();
-                self.routes.candidates(router, &head, &mut ByKey(packet.key), &mut candidates);
+                let here = self.routes.in_subnet(router);
+                self.routes.candidates(here, &head, &mut ByKey(packet.key), &mut candidates);
                 let last = candidates.last()?;
                 (usize::from(last.port), last.vcs.trailing_zeros() as usize)
             }

@@ -15,6 +15,10 @@ pub(crate) struct Allocator {
     grant: Vec<usize>,
     /// The diagonal with which the next wavefront allocation begins.
     diagonal: usize,
+    /// Of separable allocation, by requester and by resource: the place in the list of the best request so far. Empty
+    /// between calls.
+    picked: Vec<Option<usize>>,
+    won: Vec<Option<usize>>,
 }
 
 /// A request of a requester for a resource.
@@ -34,20 +38,27 @@ pub(crate) struct Request {
 
 impl Allocator {
     pub(crate) fn new(kind: Kind, requesters: usize, resources: usize) -> Self {
-        Self { kind, accept: vec![0; requesters], grant: vec![0; resources], diagonal: 0 }
+        Self {
+            kind,
+            accept: vec![0; requesters],
+            grant: vec![0; resources],
+            diagonal: 0,
+            picked: vec![None; requesters],
+            won: vec![None; resources],
+        }
     }
 
     /// Returns by requester the resource that it is given. `requests` may contain at most one request for each pair.
     pub(crate) fn allocate(&mut self, requests: &[Request]) -> Vec<Option<usize>> {
         let mut given = vec![None; self.accept.len()];
-        let mut taken = vec![false; self.grant.len()];
+        let mut taken = vec![false; if self.kind == Kind::Separable { 0 } else { self.grant.len() }];
         match self.kind {
+            Kind::Separable => self.separable(requests, &mut given),
             Kind::Islip { iterations } => {
                 for iteration in 0..iterations {
                     self.islip(requests, iteration == 0, &mut given, &mut taken);
                 }
             }
-            Kind::Separable => self.separable(requests, &mut given),
             Kind::Wavefront => self.wavefront(requests, &mut given, &mut taken),
             Kind::OldestFirst => {
                 let mut sorted = requests.to_vec();
@@ -86,22 +97,33 @@ impl Allocator {
     /// Input-first separable allocation: each stage takes the request of the largest priority, and among equals the
     /// first from its pointer on. Adds matches to `given` (by requester).
     fn separable(&mut self, requests: &[Request], given: &mut [Option<usize>]) {
-        let (requesters, resources) = (self.accept.len(), self.grant.len());
-        let mut picked = vec![Vec::new(); resources];
-        for requester in 0..requesters {
-            let asked = requests.iter().filter(|request| request.requester == requester);
-            let distance = |request: &&Request| (request.resource + resources - self.accept[requester]) % resources;
-            if let Some(pick) = asked.min_by_key(|request| (Reverse(request.own), distance(request))) {
-                picked[pick.resource].push(*pick);
+        let Self { accept, grant, picked, won, .. } = self;
+        let (requesters, resources) = (accept.len(), grant.len());
+        for (at, request) in requests.iter().enumerate() {
+            let start = accept[request.requester];
+            let key = |of: &Request| (Reverse(of.own), distance(of.resource, start, resources));
+            let pick = &mut picked[request.requester];
+            if pick.is_none_or(|other| key(request) < key(&requests[other])) {
+                *pick = Some(at);
             }
         }
-        for (resource, asking) in picked.into_iter().enumerate() {
-            let distance = |request: &Request| (request.requester + requesters - self.grant[resource]) % requesters;
-            let won = asking.iter().min_by_key(|request| (Reverse(request.rank), distance(request)));
-            let Some(&Request { requester, .. }) = won else { continue };
-            given[requester] = Some(resource);
-            self.grant[resource] = (requester + 1) % requesters;
-            self.accept[requester] = (resource + 1) % resources;
+        for (at, request) in requests.iter().enumerate().filter(|(at, of)| picked[of.requester] == Some(*at)) {
+            let start = grant[request.resource];
+            let key = |of: &Request| (Reverse(of.rank), distance(of.requester, start, requesters));
+            let best = &mut won[request.resource];
+            if best.is_none_or(|other| key(request) < key(&requests[other])) {
+                *best = Some(at);
+            }
+        }
+        for (at, &Request { requester, resource, .. }) in requests.iter().enumerate() {
+            if won[resource] == Some(at) {
+                given[requester] = Some(resource);
+                grant[resource] = (requester + 1) % requesters;
+                accept[requester] = (resource + 1) % resources;
+            }
+        }
+        for request in requests {
+            (picked[request.requester], won[request.resource]) = (None, None);
         }
     }
 
@@ -124,7 +146,12 @@ impl Allocator {
     }
 }
 
+/// Distance from `start` to `number` in the cyclic order of the numbers below `count`.
+const fn distance(number: usize, start: usize, count: usize) -> usize {
+    if number >= start { number - start } else { number + count - start }
+}
+
 /// The first of the numbers `among` in the cyclic order of the numbers below `count` that begins with `start`.
 fn first_from(among: impl Iterator<Item = usize>, start: usize, count: usize) -> Option<usize> {
-    among.min_by_key(|&number| (number + count - start) % count)
+    among.min_by_key(|&number| distance(number, start, count))
 }

@@ -144,6 +144,9 @@ struct Sending {
     vc: u8,
     /// The message, if this is the last packet of it.
     ends: Option<u32>,
+    /// True if its head has been sent: not in the cycle in which it began, if the buffer of the router then has no place
+    /// for it because of another packet.
+    is_on_its_way: bool,
 }
 
 /// An endpoint's queue of a message class, or of all.
@@ -254,7 +257,8 @@ pub(crate) struct Endpoints {
     ranges: Vec<(u8, u8)>,
     /// True if several queues of a source may use the same VC.
     shares_vcs: bool,
-    /// True if there is one queue, and every link passes a flit in each cycle.
+    /// True if there is one queue, of one class and subnet, buffers are not shared, and every link passes a flit in each
+    /// cycle. There is code of its own for such endpoints.
     is_plain: bool,
     /// True if the endpoints begin no packets.
     pub(crate) is_held: bool,
@@ -307,7 +311,11 @@ impl Endpoints {
             pools: if params.shares_buffers() { vec![Pool::new(params); count] } else { Vec::new() },
             ranges: (0..params.message_classes).map(range).collect(),
             shares_vcs: params.queues() > 1 && params.vc_ranges != VcRanges::Apart,
-            is_plain: params.queues() == 1 && wiring.paced.is_none(),
+            is_plain: params.message_classes == 1
+                && params.source_order == SourceOrder::InTurn
+                && params.subnets == 1
+                && !params.shares_buffers()
+                && wiring.paced.is_none(),
             is_held: false,
             outages: Arc::clone(&wiring.outages),
             sources: numbers
@@ -329,7 +337,7 @@ impl Endpoints {
     /// Puts a message into the queue of its source, which has no bound.
     #[inline]
     pub(crate) fn accept(&mut self, unsent: Unsent) {
-        if self.params.source_order == SourceOrder::RepliesFirst {
+        if !self.is_plain && self.params.source_order == SourceOrder::RepliesFirst {
             let queue = &mut self.queues[unsent.endpoint as usize];
             if unsent.class.is_multiple_of(2) {
                 return queue.unsent.push_back(unsent);
@@ -433,7 +441,7 @@ impl Endpoints {
     /// The flit that an endpoint sends in this cycle, its VC and its subnet; `None` if it sends nothing.
     pub(crate) fn send(&mut self, endpoint: usize, now: u64) -> Option<(Flit, u8, u8)> {
         if self.is_plain {
-            return self.send_of(endpoint, 0, now);
+            return self.send_of::<true>(endpoint, 0, now);
         }
         if self.waits_for_link(endpoint, now) {
             return None;
@@ -468,7 +476,7 @@ impl Endpoints {
     /// Sends a flit of a class, if it has one that can be sent.
     #[inline]
     fn send_class(&mut self, endpoint: usize, class: u8, now: u64) -> Option<(Flit, u8, u8)> {
-        let sent = self.send_of(endpoint, class, now)?;
+        let sent = self.send_of::<false>(endpoint, class, now)?;
         self.sources[endpoint].next_class = (class + 1) % self.params.queues() as u8;
         if let Some(link) = self.links.get_mut(endpoint) {
             link.begin(now);
@@ -481,29 +489,32 @@ impl Endpoints {
         self.links.get(endpoint).is_some_and(|link| link.next() > now)
     }
 
-    /// The flit of one queue that an endpoint sends in this cycle, and its VC.
+    /// The flit of one queue that an endpoint, [plain](Self::is_plain) or not, sends in this cycle, and its VC.
     #[inline]
-    fn send_of(&mut self, endpoint: usize, number: u8, now: u64) -> Option<(Flit, u8, u8)> {
-        let at = endpoint * self.per_source + usize::from(number);
-        let is_head = self.queues[at].sending.is_none();
+    fn send_of<const PLAIN: bool>(&mut self, endpoint: usize, number: u8, now: u64) -> Option<(Flit, u8, u8)> {
+        let at = if PLAIN { endpoint } else { endpoint * self.per_source + usize::from(number) };
+        let mut is_head = self.queues[at].sending.is_none();
         if is_head {
-            self.begin(endpoint, number, now)?;
+            self.begin::<PLAIN>(endpoint, number, now)?;
         }
         let queue = &mut self.queues[at];
         let sending = queue.sending.as_mut()?;
-        let tap = endpoint + usize::from(sending.subnet);
+        let tap = if PLAIN { endpoint } else { endpoint + usize::from(sending.subnet) };
         let credits = &mut self.credits[tap * self.params.vcs + usize::from(sending.vc)];
         if *credits == 0 {
             return None;
         }
-        if !self.pools.is_empty() && !takes_place(&mut self.pools[tap], sending) {
+        if !PLAIN && !self.pools.is_empty() && !takes_place(&mut self.pools[tap], sending) {
             return None;
         }
         *credits -= 1;
         self.flits_sent += 1;
         sending.left -= 1;
-        let (vc, subnet, flit) =
-            (sending.vc, sending.subnet, Flit { packet: sending.packet, is_head, is_tail: sending.left == 0 });
+        if !PLAIN {
+            is_head = !std::mem::replace(&mut sending.is_on_its_way, true);
+        }
+        let subnet = if PLAIN { 0 } else { sending.subnet };
+        let (vc, flit) = (sending.vc, Flit { packet: sending.packet, is_head, is_tail: sending.left == 0 });
         if flit.is_tail {
             self.report.sent.extend(sending.ends);
             queue.sending = None;
@@ -533,21 +544,29 @@ impl Endpoints {
     }
 
     /// Begins the next packet of a queue, if there is a packet and a VC for it; otherwise returns `None`.
-    fn begin(&mut self, endpoint: usize, number: u8, now: u64) -> Option<()> {
-        if self.is_held || !self.queues[endpoint * self.per_source + usize::from(number)].has_more() {
+    fn begin<const PLAIN: bool>(&mut self, endpoint: usize, number: u8, now: u64) -> Option<()> {
+        let of = |endpoint: usize| if PLAIN { endpoint } else { endpoint * self.per_source + usize::from(number) };
+        let (at, mut of_tap) = (of(endpoint), of(endpoint));
+        if self.is_held || !self.queues[at].has_more() {
             return None;
         }
-        let subnet = if self.params.subnets > 1 { self.subnet_of_next(endpoint) } else { 0 };
-        let tap = endpoint + usize::from(subnet);
-        let open = if self.shares_vcs || !self.pools.is_empty() { self.open_vcs(tap) } else { u32::MAX };
-        let of_tap = self.queues[tap * self.per_source + usize::from(number)].last_vc;
-        let queue = &mut self.queues[endpoint * self.per_source + usize::from(number)];
+        let (mut tap, mut subnet, mut open) = (endpoint, 0, u32::MAX);
+        if !PLAIN && self.params.subnets > 1 {
+            subnet = self.subnet_of_next(endpoint);
+            tap += usize::from(subnet);
+            of_tap = of(tap);
+        }
+        if !PLAIN && (self.shares_vcs || !self.pools.is_empty()) {
+            open = self.open_vcs(tap);
+        }
+        let last_vc = self.queues[of_tap].last_vc;
+        let queue = &mut self.queues[at];
         let source = &mut self.sources[endpoint];
         // Messages of a queue of one class alone take turns.
-        let class = queue.next().map_or(number, |unsent| unsent.class);
+        let class = if PLAIN { 0 } else { queue.next().map_or(number, |unsent| unsent.class) };
         let (base, vcs) = self.ranges[usize::from(class)];
         let (base, vcs) = (usize::from(base), usize::from(vcs));
-        let (first, vcs) = search(of_tap, base, vcs);
+        let (first, vcs) = search(last_vc, base, vcs);
         let credits = &self.credits[tap * self.params.vcs + base..][..vcs];
         let vc = (first..vcs).chain(0..first).find(|&vc| credits[vc] > 0 && open >> (base + vc) & 1 != 0)?;
         let unsent = queue.take(self.packet_flits)?;
@@ -576,11 +595,12 @@ impl Endpoints {
         let ends = (unsent.left == flits).then_some(unsent.message);
         source.sequence += u64::from(self.own);
         let vc = (base + vc) as u8;
-        if let Some(pool) = self.pools.get_mut(tap) {
+        if !PLAIN && let Some(pool) = self.pools.get_mut(tap) {
             pool.own(vc.into());
         }
-        queue.sending = Some(Sending { packet: self.packets.store(packet), left: flits as u32, subnet, vc, ends });
-        self.queues[tap * self.per_source + usize::from(number)].last_vc = vc;
+        let packet = self.packets.store(packet);
+        queue.sending = Some(Sending { packet, left: flits as u32, subnet, vc, ends, is_on_its_way: false });
+        self.queues[of_tap].last_vc = vc;
         self.report.short += self.packet_flits - flits;
         self.report.waited.record(waited);
         self.report.hops += u64::from(self.own_links);

@@ -79,8 +79,8 @@ pub(crate) struct Routes {
     /// The routing, as the model carries it.
     carries: Carries,
     function: Function,
-    /// By message class: the VCs of each class of hops.
-    masks: Vec<Masks>,
+    /// The VCs of each class of hops, of message class 0 and of the others.
+    masks: (Masks, Vec<Masks>),
     /// By endpoint: the part of the network in which it is; empty if links are always alive or always dead.
     parts: Vec<u32>,
     /// By endpoint: the router at which its packets enter the network.
@@ -128,10 +128,10 @@ impl Routes {
         check_vcs(&carries, &function, params)?;
         let ranges: Vec<(usize, usize)> = (0..params.message_classes).map(|class| params.vcs_of(class as u8)).collect();
         let of_range =
-            |&(first, count): &(usize, usize)| Masks::of_function(carries.policy, &function, count).from_channel(first);
+            |(first, count): (usize, usize)| Masks::of_function(carries.policy, &function, count).from_channel(first);
         Ok(Self {
             carries,
-            masks: ranges.iter().map(of_range).collect(),
+            masks: (of_range(ranges[0]), ranges[1..].iter().copied().map(of_range).collect()),
             firsts: ranges.iter().map(|&(first, _)| first as u8).collect(),
             function,
             parts: if may_be_parted { parts(topology, &HashSet::new()) } else { Vec::new() },
@@ -203,16 +203,15 @@ impl Routes {
         self.entries[endpoint as usize] as usize
     }
 
-    /// The number of a router in its subnet.
+    /// The number of a router in its subnet, by which all functions here know it.
     #[inline(always)]
-    const fn in_subnet(&self, router: usize) -> usize {
+    pub(crate) const fn in_subnet(&self, router: usize) -> usize {
         if router < self.of_subnet { router } else { router % self.of_subnet }
     }
 
     /// A head at router `here`.
     #[inline(always)]
     fn visit(&self, here: usize, head: &Head) -> Visit {
-        let here = self.in_subnet(here);
         let &Head { source, destination, phase, .. } = head;
         let home = self.homes[destination as usize] as usize;
         Visit { source, destination, first: self.entry(source), here, home, phase }
@@ -227,10 +226,16 @@ impl Routes {
         Candidate { vcs, ..candidate }
     }
 
+    /// The VCs of a message class. Most networks have one.
+    #[inline(always)]
+    fn masks_of(&self, class: u8) -> &Masks {
+        if class == 0 { &self.masks.0 } else { &self.masks.1[usize::from(class) - 1] }
+    }
+
     /// A hop with the VCs of the message class of the head.
     #[inline(always)]
     fn candidate(&self, hop: Hop, class: u8) -> Candidate {
-        Candidate { port: hop.port as u8, vcs: self.masks[usize::from(class)].of(hop), tier: hop.tier }
+        Candidate { port: hop.port as u8, vcs: self.masks_of(class).of(hop), tier: hop.tier }
     }
 
     /// Fills `into` with every port and VC that a head may request at a router, in any order: one candidate or more.
@@ -270,10 +275,10 @@ impl Routes {
     #[inline(always)]
     fn ejection(&self, router: usize, head: &Head) -> Option<Candidate> {
         let destination = head.destination as usize;
-        (self.homes[destination] as usize == self.in_subnet(router) && self.arrives(router, head)).then(|| Candidate {
+        (self.homes[destination] as usize == router && self.arrives(router, head)).then(|| Candidate {
             port: self.ejections[destination]
                 + if self.ejection_ports > 1 { head.input % self.ejection_ports } else { 0 },
-            vcs: self.masks[usize::from(head.class)].all(),
+            vcs: self.masks_of(head.class).all(),
             tier: Tier::Free,
         })
     }
@@ -314,7 +319,7 @@ impl Routes {
     /// The phase of a packet after its hop from `router` to `next`.
     #[inline(always)]
     pub(crate) fn hop(&self, router: usize, next: usize, head: &Head, draw: &mut impl Draw) -> Phase {
-        self.function.hop(&self.visit(router, head), self.in_subnet(next), draw)
+        self.function.hop(&self.visit(router, head), next, draw)
     }
 
     /// Refuses a routing whose channels can wait for each other in a cycle.
@@ -367,7 +372,7 @@ impl Routes {
         }
         let adapts = self.carries.policy.adapts(self.function.classes(), self.vcs);
         let mut classes: Vec<Option<u32>> = vec![None; params.vcs];
-        for masks in &self.masks {
+        for masks in std::iter::once(&self.masks.0).chain(&self.masks.1) {
             for (vc, seen) in classes.iter_mut().enumerate() {
                 let of_vc = masks.classes_of(vc, adapts);
                 if of_vc != 0 && seen.replace(of_vc).is_some_and(|before| before != of_vc) {

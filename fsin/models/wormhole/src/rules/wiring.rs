@@ -285,10 +285,15 @@ impl Wiring {
             (end != EventEnd::Nothing || !self.is_switched()).then_some(EventPort { port: port as u8, end, delay })
         };
         let events = |router: usize| {
-            let inputs: Vec<EventPort> =
+            let mut inputs: Vec<EventPort> =
                 (0..self.ports).filter_map(|port| port_of(self.back(router, port), port)).collect();
-            let outputs: Vec<EventPort> =
+            let mut outputs: Vec<EventPort> =
                 (0..self.ports).filter_map(|port| port_of(self.out(router, port), port)).collect();
+            if self.is_switched() {
+                // As BookSim numbers them: wires of its switches are longer to the later half of the ports.
+                inputs.sort_by_key(|port| port.end != EventEnd::Endpoint);
+                outputs.sort_by_key(|port| port.end != EventEnd::Endpoint);
+            }
             let count = |input: &EventPort, output: &EventPort| {
                 traversed[(router * self.ports + usize::from(input.port)) * self.ports + usize::from(output.port)]
             };

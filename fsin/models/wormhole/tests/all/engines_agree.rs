@@ -72,6 +72,7 @@ const PLACES: &[(&str, &[Routing])] = &[
     ("hypercube:3", &[Routing::DOR, Routing::ADAPTIVE]),
     ("icube:3x3:2", &[Routing::DOR, Routing::ADAPTIVE]),
     ("cmesh:3x2:2", &[Routing::DOR, Routing::ADAPTIVE, Routing::UPDOWN]),
+    ("cmesh:4x5:1:express", &[Routing::DOR, Routing::ADAPTIVE, Routing::UPDOWN, Routing::SHORTEST]),
     (
         "fattree:2,3",
         &[Routing::ADAPTIVE, Routing::MINIMAL, Routing::STATIC, Routing::UPDOWN, Routing::SHORTEST, Routing::ANCA],

@@ -46,6 +46,23 @@ fn routings_that_decide_once() {
     check(&*dragonfly, &Params { unsafe_routing: true, ..params }).unwrap();
 }
 
+/// Dimension order with express links needs no classes of channels, two orders of dimensions need two, and an escape
+/// channel is enough for adaptive routing.
+#[test]
+fn routings_with_express_links() {
+    for spec in ["cmesh:4x4:2x2:express", "cmesh:5x9:1:express", "cmesh:7x8:1:express", "cmesh:11x3:2:express"] {
+        let topology = topology::parse(spec, 2).unwrap();
+        for (name, least) in [("dor", 1), ("dor-no-express", 1), ("adaptive", 2), ("xy-yx", 2), ("xy-yx-no-express", 2)]
+        {
+            let routing: Routing = name.parse().unwrap();
+            for vcs in 1..=3 {
+                let found = check(&*topology, &Params { routing, vcs, ..Params::booksim() });
+                assert_eq!(found.is_ok(), vcs >= least, "{spec}, {name} with {vcs}: {found:?}");
+            }
+        }
+    }
+}
+
 /// Ranges in which a channel is of several classes of hops are refused where these keep a routing free of deadlock, and
 /// so are buffers in which a channel may be left without a place.
 #[test]
