@@ -6,14 +6,16 @@
 //! Decisions: docs/decisions/0341-bounds-of-links.md, docs/decisions/0535-observers-and-bounds.md.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use trgen::phrase::Phrase;
 use trgen::trace::flow::Flow;
 use trgen::trace::placement::{Distance, hop_bytes};
+use trgen::trace::replay::{Rule, TimesAlone};
 use trgen::{Cycle, Message, NodeId, phrase};
 
 use super::execute::run;
+use super::plan::RunPlan;
 use super::resolve::Experiment;
 use super::trouble::Trouble;
 use super::workload::{Driven, Driver};
@@ -115,6 +117,22 @@ impl Bounds {
         ])
     }
 
+    /// Lets a program find the completions without contention while it runs, which bound it afterwards.
+    pub(super) fn prepare(experiment: &Experiment, driven: &mut dyn Driven) {
+        // The critical path is that of tasks in the order of nodes: only which of them share a node matters.
+        let is_usual = |places: &[NodeId]| {
+            let groups = places.chunks(experiment.tasks_per_node.max(1));
+            let mut firsts: Vec<NodeId> = groups.clone().map(|group| group[0]).collect();
+            let count = firsts.len();
+            firsts.sort_unstable();
+            firsts.dedup();
+            firsts.len() == count && groups.into_iter().all(|group| group.iter().all(|node| *node == group[0]))
+        };
+        if matches!(experiment.plan, RunPlan::ToEnd(_)) && !driven.has_background() && is_usual(&driven.places()) {
+            driven.keep_clocks(MOST_MESSAGES, &|| alone(experiment));
+        }
+    }
+
     /// The bounds of a program that was complete at `completion` \[cycles\] and sent `messages` messages. `crossings`
     /// is the number of packets by router and port, of runs that count it by themselves.
     pub(super) fn of(
@@ -129,12 +147,21 @@ impl Bounds {
         let mut bounds = Self::of_flows(experiment, &flows);
         bounds.fullest_link = fullest_link(experiment, crossings, &flows);
         if messages <= MOST_MESSAGES {
-            bounds.critical_path = critical_path(experiment, stop)?.map(|cycles| {
+            let found = driven.completions_alone();
+            let at_once = match found {
+                Some((clock, _)) => Some(self::completion(experiment, clock)),
+                None => critical_path(experiment, stop)?,
+            };
+            bounds.critical_path = at_once.map(|cycles| {
                 let reason = "the program takes that long over a network that delivers at once".into();
                 Bound { cycles, reason }
             });
             if bounds.binding().is_none_or(|(_, bound)| bound.cycles < completion) {
-                bounds.sequence = sequence(experiment, stop)?.map(|cycles| {
+                let alone = match found {
+                    Some((_, clock)) => clock.map(|clock| self::completion(experiment, clock)),
+                    None => sequence(experiment, stop)?,
+                };
+                bounds.sequence = alone.map(|cycles| {
                     let reason =
                         "its messages follow one another: the program takes that long if each of them is alone in the \
                                   network"
@@ -315,47 +342,73 @@ fn interface(
     Some(Bound { cycles, reason })
 }
 
-/// \[cycles\] Completion over a network in which every message is alone: it leaves its node and arrives at the rate of the
-/// links that lead towards its destination, a cycle for each hop later; `None` over a network without links, where
-/// distances would take too long, and if the run was stopped.
-fn sequence(experiment: &Experiment, stop: &AtomicBool) -> Result<Option<u64>, Trouble> {
-    let (Some(topology), Some(rates)) = (experiment.topology(), experiment.network.rates()) else { return Ok(None) };
-    let Some(distances) = Distances::many(Arc::clone(topology)) else { return Ok(None) };
+/// Largest number of endpoints of which the routes of all pairs are kept: a word each.
+const MOST_ENDPOINTS: usize = 1024;
+
+/// The times of each message over a network in which it is alone: it leaves its node and arrives at the rate of the links
+/// that lead towards its destination, a cycle for each hop later. `None` over a network without links, and where distances
+/// would take too long.
+fn alone(experiment: &Experiment) -> Option<TimesAlone> {
+    let (topology, rates) = (experiment.topology()?, experiment.network.rates()?);
+    let distances = Distances::many(Arc::clone(topology))?;
     let (leaving, units) = (links_of(&**topology), experiment.units);
     let (is_direct, is_continuous) = (topology.switched().is_none(), is_continuous(experiment));
-    let mut rule = move |message: &Message| {
-        let (from, to) = (message.source, message.destination);
-        if from == to {
-            return Passage { leaves: 0, arrives: 0 };
-        }
-        let Load { phits, .. } = Load::of(&Flow { from, to, bytes: message.bytes, messages: 1 }, units);
+    let route = move |from: NodeId, to: NodeId| {
         let far = distances.hops(from, to);
         // In a network of switches all links of a host lead there.
         let nearer = |&&there: &&usize| !is_direct || distances.hops(NodeId::at(there), to) < far;
-        let ways = leaving[from.index()].iter().filter(nearer).count().max(1) as f64 * rates.link;
-        let sending = ways.min(rates.injection[from.index()]);
+        (leaving[from.index()].iter().filter(nearer).count().max(1) as u32, far)
+    };
+    // By source and destination: the links and the hops, or 0.
+    let ends = Some(topology.endpoints()).filter(|&ends| ends <= MOST_ENDPOINTS).unwrap_or(0);
+    let known: Vec<AtomicU32> = (0..ends * ends).map(|_| AtomicU32::new(0)).collect();
+    let route = move |from: NodeId, to: NodeId| {
+        let Some(known) = known.get(from.index() * ends + to.index()) else { return route(from, to) };
+        let word = known.load(Ordering::Relaxed);
+        if word > 0 {
+            return (word >> 16, word & 0xffff);
+        }
+        let (ways, far) = route(from, to);
+        if ways < 1 << 16 && far < 1 << 16 {
+            known.store(ways << 16 | far, Ordering::Relaxed);
+        }
+        (ways, far)
+    };
+    Some(Arc::new(move |message: &Message| {
+        let (from, to) = (message.source, message.destination);
+        if from == to {
+            return (0, 0);
+        }
+        let Load { phits, .. } = Load::of(&Flow { from, to, bytes: message.bytes, messages: 1 }, units);
+        let (ways, far) = route(from, to);
+        let sending = (f64::from(ways) * rates.link).min(rates.injection[from.index()]);
         let leaves = time(phits.saturating_sub(rates.queued_phits).into(), sending);
         // In continuous time the delay of a hop is a setting of the model, which may be 0.
         let hops = if is_continuous { 0 } else { far.into() };
-        Passage { leaves, arrives: time(phits.into(), sending.min(rates.ejection[to.index()])) + hops }
-    };
-    if let Some(clock) = followed(experiment, &mut rule)? {
+        (leaves, time(phits.into(), sending.min(rates.ejection[to.index()])) + hops)
+    }))
+}
+
+/// \[cycles\] Completion over a network in which every message is [`alone`]; `None` without such times, and if the run was
+/// stopped.
+fn sequence(experiment: &Experiment, stop: &AtomicBool) -> Result<Option<u64>, Trouble> {
+    let Some(rule) = alone(experiment) else { return Ok(None) };
+    if let Some(clock) = followed(experiment, &mut |message| rule(message))? {
         return Ok(Some(completion(experiment, clock)));
     }
-    let rule = Box::new(move |_: Cycle, message: &Message| rule(message));
+    let rule = Box::new(move |_: Cycle, message: &Message| {
+        let (leaves, arrives) = rule(message);
+        Passage { leaves, arrives }
+    });
     simulated(experiment, ConstantDelay::ruled(experiment.geometry().nodes(), rule), stop)
 }
 
 /// \[cycle\] The clock after a program over a network in which messages take what a rule says; `None` if it has to be
 /// simulated.
-fn followed(experiment: &Experiment, rule: &mut dyn FnMut(&Message) -> Passage) -> Result<Option<Cycle>, Trouble> {
+fn followed(experiment: &Experiment, rule: Rule<'_>) -> Result<Option<Cycle>, Trouble> {
     let mut driver = Driver::new(experiment, experiment.geometry())?;
-    let mut times = |message: &Message| {
-        let Passage { leaves, arrives } = rule(message);
-        (leaves, arrives)
-    };
     // A program that cannot be read has failed before.
-    Ok(driver.driven.completion_alone(&mut times).ok().flatten())
+    Ok(driver.driven.completion_alone(rule).ok().flatten())
 }
 
 /// \[cycles\] Completion of a program over a network; `None` if the run was stopped.
@@ -440,7 +493,7 @@ fn critical_path(experiment: &Experiment, stop: &AtomicBool) -> Result<Option<u6
     // Where tasks are makes no difference to a network without distances, and finding out where may take long.
     let mut experiment = experiment.clone();
     experiment.placement = "consecutive".to_owned();
-    if let Some(clock) = followed(&experiment, &mut |_| Passage { leaves: 0, arrives: 0 })? {
+    if let Some(clock) = followed(&experiment, &mut |_| (0, 0))? {
         return Ok(Some(completion(&experiment, clock)));
     }
     simulated(&experiment, ConstantDelay::new(experiment.geometry().nodes(), 0), stop)

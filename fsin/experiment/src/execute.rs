@@ -189,6 +189,7 @@ pub fn execute_over(
     let explains = experiment.network.chooses_by_hash()
         && matches!(experiment.plan, RunPlan::ToEnd(_))
         && driver.source().round().is_none();
+    Bounds::prepare(experiment, &mut *driver.driven);
     let counts_events = events || experiment.energy.is_some();
     if counts_events {
         network.count_events();

@@ -203,10 +203,10 @@ impl<'a> ConstantDelay<'a> {
             // Constant delays are in order already.
             let after =
                 self.underway.iter().rev().take(FORWARD + 1).take_while(|other| other.key() > one.key()).count();
-            if after > FORWARD {
-                self.early.insert(one.key(), one);
-            } else {
-                self.underway.insert(self.underway.len() - after, one);
+            match after {
+                0 => self.underway.push_back(one),
+                ..=FORWARD => self.underway.insert(self.underway.len() - after, one),
+                _ => drop(self.early.insert(one.key(), one)),
             }
         }
     }
@@ -219,6 +219,9 @@ impl<'a> ConstantDelay<'a> {
 
     /// Takes the message that arrives first, if `is_due` says so.
     fn take_first(&mut self, is_due: impl Fn(&Underway) -> bool) -> Option<Underway> {
+        if self.early.is_empty() {
+            return self.underway.pop_front_if(|first| is_due(first));
+        }
         let first = *self.first().filter(|first| is_due(first))?;
         if self.early.remove(&first.key()).is_none() {
             self.underway.pop_front();

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use fsin::couple::Coupled;
@@ -104,6 +105,36 @@ fn tasks_followed_by_themselves_end_when_they_end_in_a_simulation() {
     }
 }
 
+/// Runs a program over a network in which messages take what another seed says, with clocks of the rule of `seed`.
+fn clocks_beside(mut source: Replay, seed: u64, nodes: usize) -> Option<(Cycle, Option<Cycle>)> {
+    source.keep_clocks(Some(Arc::new(move |message: &Message| times(seed, message))));
+    let other = Box::new(move |now: Cycle, message: &Message| {
+        let (leaves, arrives) = times(seed + 1, message);
+        Passage { leaves, arrives: arrives + now.0 % 7 }
+    });
+    let mut network = ConstantDelay::ruled(nodes, other);
+    let stop = AtomicBool::new(false);
+    to_end(&mut Coupled::new(&mut source, &mut network, &stop), Cycle::NEVER, &mut |_| {});
+    source.completions_alone()
+}
+
+#[test]
+fn clocks_that_travel_with_messages_find_what_following_the_tasks_finds() {
+    for seed in 0..600 {
+        let (program, placement) = drawn(seed);
+        let nodes = placement.len();
+        for cycle in [1, 1_000, 3_300] {
+            let pace = Pace { cycle: Clock::whole(cycle), compute_scale: 1.0 };
+            let replay = || Replay::new(program.clone(), &placement, nodes, pace).unwrap();
+            assert!(replay().may_keep_clocks(1_000) && !replay().may_keep_clocks(0));
+            let at_once = replay().completion_alone(&mut |_| (0, 0)).unwrap().unwrap();
+            let of_rule = replay().completion_alone(&mut |message| times(seed, message)).unwrap();
+            let found = clocks_beside(replay(), seed, nodes);
+            assert_eq!(found, Some((at_once, of_rule)), "{seed}, a cycle of {cycle} ps: {program:?} {placement:?}");
+        }
+    }
+}
+
 #[test]
 fn programs_whose_order_of_arrivals_matters_are_simulated() {
     let (send, tag) = (|to| Send { to: TaskId(to), tag: Tag::user(1), bytes: 8 }, TagFilter::Exactly(Tag::user(1)));
@@ -114,18 +145,28 @@ fn programs_whose_order_of_arrivals_matters_are_simulated() {
     let rule = &mut |_: &Message| (1, 2);
     let wildcard =
         vec![vec![Event::Send(send(1))], vec![Event::Recv(any), Event::Recv(any)], vec![Event::Send(send(1))]];
-    assert_eq!(of(wildcard).completion_alone(rule).unwrap(), None);
+    assert_eq!(of(wildcard.clone()).completion_alone(rule).unwrap(), None);
+    assert_eq!(clocks_beside(of(wildcard), 1, 3), None);
     let one = Receive { from: Some(TaskId(0)), ..any };
     let either = vec![
         vec![Event::Send(send(1))],
         vec![Event::Irecv(one, Request(0)), Event::WaitAny([Request(0)].into())],
         Vec::new(),
     ];
-    assert_eq!(of(either).completion_alone(rule).unwrap(), None);
+    assert_eq!(of(either.clone()).completion_alone(rule).unwrap(), None);
+    assert_eq!(clocks_beside(of(either), 1, 3), None);
+    // A request that is named anew before its end has been waited for.
+    let anew = vec![
+        vec![Event::Send(send(1)), Event::Send(send(1))],
+        vec![Event::Irecv(one, Request(0)), Event::Irecv(one, Request(0)), Event::Wait(Request(0))],
+        Vec::new(),
+    ];
+    assert_eq!(clocks_beside(of(anew), 1, 3), None);
     let plain = || vec![vec![Event::Send(send(1))], vec![Event::Recv(one)], Vec::new()];
     assert_eq!(of(plain()).completion_alone(rule).unwrap(), Some(Cycle(4)));
     let announced = of(plain()).with_protocol(Protocol { eager_limit: Some(4) });
     assert_eq!(announced.clone().completion_alone(rule).unwrap(), None);
+    assert!(!announced.may_keep_clocks(1));
     // A program that never ends.
     assert_eq!(of(vec![Vec::new(), vec![Event::Recv(one)], Vec::new()]).completion_alone(rule).unwrap(), None);
 }

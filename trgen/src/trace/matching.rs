@@ -233,15 +233,21 @@ impl<P: Borrow<Posted>, E: Borrow<Envelope>> Mailbox<P, E> {
     /// The mailbox with its receives and messages replaced, in their order.
     #[must_use]
     pub fn replaced(self, receive: impl Fn(P) -> P, message: impl Fn(E) -> E) -> Self {
+        Self::of(self.posted.into_items().map(receive), self.unexpected.into_items().map(message))
+    }
+
+    /// A mailbox with these receives and messages, of which none match, in the order of posting and of arrival.
+    #[must_use]
+    pub fn of(receives: impl IntoIterator<Item = P>, messages: impl IntoIterator<Item = E>) -> Self {
         let mut mailbox = Self::default();
-        for posted in self.posted.into_items().map(receive) {
+        for posted in receives {
             let key = posted.borrow().key();
             if key.is_none() {
                 mailbox.open.insert(mailbox.posted.next);
             }
             mailbox.posted.push(key, posted);
         }
-        for envelope in self.unexpected.into_items().map(message) {
+        for envelope in messages {
             mailbox.unexpected.push(Some(envelope.borrow().key()), envelope);
         }
         mailbox

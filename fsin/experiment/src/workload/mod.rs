@@ -25,7 +25,7 @@ use trgen::trace::flow::Flow;
 use trgen::trace::formats::ReadOptions;
 use trgen::trace::jobs::JobMix;
 use trgen::trace::placement::Distance;
-use trgen::trace::replay::{Pace, ReplayReport, Rule};
+use trgen::trace::replay::{Pace, ReplayReport, Rule, TimesAlone};
 use trgen::trace::timeline::{CollectiveRecord, Part, Timeline};
 use trgen::{Cycle, Geometry, NodeId, SourceError, TrGen};
 
@@ -179,6 +179,16 @@ pub trait Driven: fmt::Debug {
     /// A program that cannot be read.
     fn completion_alone(&mut self, _rule: Rule<'_>) -> Result<Option<Cycle>, SourceError> {
         Ok(None)
+    }
+
+    /// Finds the completion without contention while the application runs, if it can and has at most `most` messages.
+    /// `rule` makes the rule of their times. Call before the application begins.
+    fn keep_clocks(&mut self, _most: u64, _rule: &dyn Fn() -> Option<TimesAlone>) {}
+
+    /// The cycle after the last one of the application, which has ended, over a network that delivers at once, and over
+    /// that of the rule, if there is one; `None` where that was not found while it ran.
+    fn completions_alone(&self) -> Option<(Cycle, Option<Cycle>)> {
+        None
     }
 
     /// True if other traffic runs beside the application.

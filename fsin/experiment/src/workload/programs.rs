@@ -14,7 +14,7 @@ use trgen::trace::goal::{Graph, Kind};
 use trgen::trace::matrix::Matrix;
 use trgen::trace::placement::{self, Descent, Known};
 use trgen::trace::program::{Event, Program, Rounds};
-use trgen::trace::replay::{Replay, ReplayReport, Rule};
+use trgen::trace::replay::{Replay, ReplayReport, Rule, TimesAlone};
 use trgen::trace::timeline::{Called, CollectiveRecord, Timeline};
 use trgen::{Cycle, Geometry, NodeId, Picoseconds, SourceError, TrGen};
 
@@ -42,6 +42,16 @@ impl Driven for Replay {
 
     fn completion_alone(&mut self, rule: Rule<'_>) -> Result<Option<Cycle>, SourceError> {
         Self::completion_alone(self, rule)
+    }
+
+    fn keep_clocks(&mut self, most: u64, rule: &dyn Fn() -> Option<TimesAlone>) {
+        if self.may_keep_clocks(most) {
+            self.keep_clocks(rule());
+        }
+    }
+
+    fn completions_alone(&self) -> Option<(Cycle, Option<Cycle>)> {
+        self.completions_alone()
     }
 
     fn record(&mut self) {

@@ -1,9 +1,11 @@
 //! Messages between the tasks of a replay: sending, rendezvous, arrival in order, completion.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::Replay;
+use super::clocks::Both;
+use super::lists::List;
 use super::report::{PostedReceive, SentMessage};
 use super::task::State;
 use crate::message::Message;
@@ -42,6 +44,8 @@ pub(super) struct InFlight {
     /// The sender's request; `None` for a blocking send.
     pub(super) request: Option<Request>,
     pub(super) part: Part,
+    /// When it can be received over other networks, where clocks are kept.
+    pub(super) arrival: Both,
 }
 
 /// A message that was announced and has not arrived.
@@ -67,12 +71,17 @@ pub(super) struct Pair {
     /// Number of messages that have been passed to the receiver's mailbox, in the order of sending.
     pub(super) released: u64,
     /// By sequence number: messages that have arrived before an earlier one.
-    pub(super) early: HashMap<u64, SentMessage>,
+    pub(super) early: BTreeMap<u64, SentMessage>,
+    /// Messages without a receive, unless the receiver has a mailbox.
+    pub(super) messages: List,
+    /// Receives without a message, unless the receiver has a mailbox.
+    pub(super) receives: List,
 }
 
 impl Pair {
     fn new(ends: (TaskId, TaskId)) -> Self {
-        Self { ends, sent: 0, bytes: 0, released: 0, early: HashMap::new() }
+        let (messages, receives) = (List::EMPTY, List::EMPTY);
+        Self { ends, sent: 0, bytes: 0, released: 0, early: BTreeMap::new(), messages, receives }
     }
 }
 
@@ -95,9 +104,23 @@ impl Replay {
             }
             None => {
                 self.tasks[id.index()].report.received += 1;
+                if let Some(clocks) = &mut self.clocks {
+                    clocks.receive(id, posted.posted.request, message.arrival);
+                }
                 true
             }
         }
+    }
+
+    /// The number of the pair of a sender and a receiver.
+    pub(super) fn pair_number(&mut self, from: TaskId, to: TaskId) -> u32 {
+        let next = self.pairs.len() as u32;
+        let number = self.pair_numbers.number(from, to, next);
+        if number == next {
+            self.pairs.push(Pair::new((from, to)));
+            self.tasks[to.index()].incoming.push(number);
+        }
+        number
     }
 
     /// Answers an announced message that a receive has matched: the answer is sent in cycle `when`.
@@ -128,16 +151,17 @@ impl Replay {
         task.report.count_sent(send);
         let source = task.node;
         let destination = self.tasks[send.to.index()].node;
-        let number = *self.pair_numbers.entry((from, send.to)).or_insert(self.pairs.len() as u32);
-        if number as usize == self.pairs.len() {
-            self.pairs.push(Pair::new((from, send.to)));
-        }
+        let number = self.pair_number(from, send.to);
         let pair = &mut self.pairs[number as usize];
         let &Send { to, tag, bytes: size } = send;
         let (sequence, part) = (pair.sent, Part::Eager);
-        let mut in_flight = InFlight { from, to, tag, size, event, pair: number, sequence, request, part };
         pair.sent += 1;
         pair.bytes = pair.bytes.saturating_add(send.bytes);
+        let arrival = self.clocks.as_mut().map_or([0; 2], |clocks| {
+            let message = Message { id: 0, source, destination, bytes: size, class: 0 };
+            clocks.send(from, number, (source != destination).then_some(&message), request)
+        });
+        let mut in_flight = InFlight { from, to, tag, size, event, pair: number, sequence, request, part, arrival };
         if self.timeline.is_kept() {
             self.note_sent(&in_flight, now);
         }
@@ -186,9 +210,9 @@ impl Replay {
             Part::Announcement(number) => Some(number),
             _ => None,
         };
-        let &InFlight { from, tag, size: bytes, event, .. } = message;
+        let &InFlight { from, tag, size: bytes, event, arrival, pair: number, .. } = message;
         let envelope = Envelope { from, tag, announced };
-        let sent = SentMessage { envelope, bytes, event };
+        let sent = SentMessage { envelope, bytes, event, arrival };
         if message.sequence != pair.released {
             pair.early.insert(message.sequence, sent);
             return;
@@ -201,18 +225,23 @@ impl Replay {
             pair.released += 1;
             later.push(message);
         }
-        self.deliver(message.to, sent, resume);
-        later.into_iter().for_each(|sent| self.deliver(message.to, sent, resume));
+        self.deliver(number, message.to, sent, resume);
+        later.into_iter().for_each(|sent| self.deliver(number, message.to, sent, resume));
     }
 
-    /// Passes a message to the mailbox of its receiver.
-    fn deliver(&mut self, to: TaskId, sent: SentMessage, resume: Cycle) {
-        let Some(receive) = self.tasks[to.index()].mailbox.arrive(sent) else { return };
+    /// Passes a message of a pair to its receiver.
+    fn deliver(&mut self, pair: u32, to: TaskId, sent: SentMessage, resume: Cycle) {
+        let Some(receive) = self.pass(pair, to, sent) else { return };
         self.misfits.check(to, &receive, &sent);
         let request = receive.posted.request;
         match sent.envelope.announced {
             Some(number) => self.answer(number, request, resume),
-            None => self.receive_completed(to, request, resume),
+            None => {
+                if let Some(clocks) = &mut self.clocks {
+                    clocks.receive(to, request, sent.arrival);
+                }
+                self.receive_completed(to, request, resume);
+            }
         }
     }
 

@@ -37,14 +37,15 @@ use super::program::{Event, Program, Receive, Rounds, TagFilter};
 use super::slow::Slow;
 use super::timeline::{Called, Doing, Passage, Span, Timeline};
 use crate::clock::Clock;
-use crate::hashing::Table;
 use crate::message::{Delivery, Message};
 use crate::recurrence::State as RunState;
 use crate::source::{Activity, Next, Outbox, SourceError, TaskActivity, TrGen, Wait};
 use crate::units::{Cycle, NodeId, TaskId};
 
 mod alone;
+mod clocks;
 mod deferred;
+mod lists;
 mod messages;
 mod report;
 mod requests;
@@ -52,7 +53,9 @@ mod rounds;
 mod steps;
 mod task;
 
+use clocks::Clocks;
 use deferred::Deferred;
+use lists::{Lists, PairNumbers};
 use messages::{InFlight, Pair, Part, Rendezvous};
 use report::{PostedReceive, SentMessage};
 use rounds::Period;
@@ -60,6 +63,7 @@ use steps::Steps;
 use task::{Outstanding, State, Task};
 
 pub use alone::{Rule, Times};
+pub use clocks::TimesAlone;
 pub use report::{Misfits, ReplayReport, SHOWN, TaskReport, wanted};
 
 /// Lengths of cycles and computations.
@@ -106,7 +110,15 @@ pub struct Replay {
     /// Messages from one task to another.
     pairs: Vec<Pair>,
     /// By sender and receiver: the number of their pair.
-    pair_numbers: Table<(TaskId, TaskId), u32>,
+    pair_numbers: PairNumbers,
+    /// Messages without a receive, in the lists of pairs.
+    messages: Lists<SentMessage>,
+    /// Receives without a message, in the lists of pairs.
+    receives: Lists<PostedReceive>,
+    /// Times over other networks; `None` where they are not kept, or cannot be.
+    clocks: Option<Box<Clocks>>,
+    /// Number of messages in the whole program.
+    messages_in_all: u64,
     /// By number: rendezvous that are not complete.
     announced: Vec<Rendezvous>,
     /// Numbers of rendezvous that are not in use.
@@ -143,16 +155,21 @@ impl Replay {
     pub fn in_rounds(rounds: Rounds, placement: &[NodeId], nodes: usize, pace: Pace) -> Result<Self, SourceError> {
         let Rounds { first: program, count: rounds, labels } = rounds;
         let count = program.tasks.len();
-        let mut talks = Vec::new();
+        let (mut talks, mut sent) = (Vec::new(), 0u64);
+        // By task: whether a receive accepts messages of several senders or tags.
+        let mut is_open = vec![false; count];
         for (index, events) in program.tasks.iter().enumerate() {
             let mut sends = false;
             for (step, event) in events.iter().enumerate() {
                 let peer = match event {
                     Event::Send(send) | Event::Isend(send, _) => {
-                        sends = true;
+                        (sends, sent) = (true, sent + 1);
                         Some(send.to)
                     }
-                    Event::Recv(receive) | Event::Irecv(receive, _) => receive.from,
+                    Event::Recv(receive) | Event::Irecv(receive, _) => {
+                        is_open[index] |= receive.from.is_none() || matches!(receive.tag, TagFilter::AnyIn(_));
+                        receive.from
+                    }
                     _ => None,
                 };
                 if let Some(peer) = peer.filter(|peer| peer.index() >= count) {
@@ -167,7 +184,11 @@ impl Replay {
         let is_free = program.tasks.iter().flatten().any(is_free);
         let steps = |events| Steps::Memory { events, position: 0, round: 0, rounds, labels };
         let steps = program.tasks.into_iter().map(steps).collect();
-        let replay = Self::from_steps(steps, &talks, placement, nodes, pace)?;
+        let mut replay = Self::from_steps(steps, &talks, placement, nodes, pace)?;
+        replay.messages_in_all = sent.saturating_mul(rounds);
+        for (task, is_open) in replay.tasks.iter_mut().zip(is_open) {
+            task.has_mailbox = is_open;
+        }
         let leader = replay.tasks.iter().position(|task| task.steps.progress().1 > 0);
         Ok(Self { leader: leader.filter(|_| rounds > 1 && !is_free), ..replay })
     }
@@ -188,7 +209,9 @@ impl Replay {
             position: 0,
             total: summary.rows,
         });
-        Self::from_steps(steps.collect(), &talks, placement, nodes, pace)
+        let replay = Self::from_steps(steps.collect(), &talks, placement, nodes, pace)?;
+        let messages_in_all = summaries.iter().map(|task| task.messages).sum();
+        Ok(Self { messages_in_all, ..replay })
     }
 
     /// A replay of these programs; `talks` tells which tasks send messages.
@@ -223,7 +246,11 @@ impl Replay {
             in_flight: Vec::new(),
             vacant: Vec::new(),
             pairs: Vec::new(),
-            pair_numbers: Table::default(),
+            pair_numbers: PairNumbers::new(count),
+            messages: Lists::default(),
+            receives: Lists::default(),
+            clocks: None,
+            messages_in_all: 0,
             announced: Vec::new(),
             vacant_announced: Vec::new(),
             replies: VecDeque::new(),
@@ -329,7 +356,8 @@ impl Replay {
     /// Statistics of each task so far.
     #[must_use]
     pub fn report(&self) -> ReplayReport {
-        let unreceived = self.tasks.iter().map(|task| task.mailbox.unexpected() as u64).sum();
+        let in_mailboxes: usize = self.tasks.iter().map(|task| task.mailbox.unexpected()).sum();
+        let unreceived = (in_mailboxes + self.messages.count) as u64;
         let (alone, unmatched) = self.leftovers(SHOWN);
         ReplayReport {
             tasks: self.tasks.iter().map(|task: &Task| task.report).collect(),
@@ -350,7 +378,7 @@ impl Replay {
             bytes: pair.bytes,
             messages: pair.sent,
         };
-        self.pairs.iter().map(flow)
+        self.pairs.iter().filter(|pair| pair.sent > 0).map(flow)
     }
 
     /// Receives so far whose buffer was too small for the message.
@@ -364,11 +392,12 @@ impl Replay {
     pub fn leftovers(&self, shown: usize) -> (u64, Vec<String>) {
         let mut count = 0;
         let mut lines = Vec::new();
-        for (id, task) in self.tasks.iter().enumerate() {
-            let receives = task.mailbox.unserved().map(|posted| {
+        for id in (0..self.tasks.len()).map(TaskId::at) {
+            let (receives, messages) = self.waiting(id);
+            let receives = receives.iter().map(|posted| {
                 format!("task {id}: a receive got no message: {}", report::wanted(&posted.posted.receive))
             });
-            let messages = task.mailbox.unreceived().map(|SentMessage { envelope, .. }| {
+            let messages = messages.iter().map(|SentMessage { envelope, .. }| {
                 let tag = TagFilter::Exactly(envelope.tag);
                 let message = Receive { from: Some(envelope.from), tag, bytes: 0 };
                 format!("task {id}: nobody received a message {}", report::wanted(&message))
@@ -396,19 +425,32 @@ impl Replay {
             // The event that it waited for has happened in this cycle.
             task.last_active = Some(now);
         }
-        task.state = State::Running;
+        let state = std::mem::replace(&mut task.state, State::Running);
+        if let Some(clocks) = &mut self.clocks {
+            match &state {
+                State::WaitingOne(request) => clocks.wait(id, std::slice::from_ref(request)),
+                State::Waiting(requests, _) => clocks.wait(id, requests),
+                _ => {}
+            }
+        }
         loop {
             let task = &mut self.tasks[id.index()];
             let Some(event) = task.steps.next()? else {
                 task.state = State::Finished;
                 task.report.finished = Some(now);
                 self.unfinished -= 1;
+                if let Some(clocks) = &mut self.clocks {
+                    clocks.finish(id);
+                }
                 return Ok(());
             };
             if let Event::Compute(time) = event {
                 let before = task.report.compute_cycles;
                 let last = task.compute(time, self.pace, now);
                 let cycles = task.report.compute_cycles - before;
+                if let Some(clocks) = &mut self.clocks {
+                    clocks.compute(id, cycles);
+                }
                 if let Some(last) = last {
                     let end = last.next();
                     task.computed_until = end;
@@ -421,6 +463,10 @@ impl Replay {
                 continue;
             }
             task.last_active = Some(now);
+            if self.clocks.is_some() {
+                self.clock_event(id, &event);
+            }
+            let task = &mut self.tasks[id.index()];
             match event {
                 Event::Compute(_) => {}
                 Event::Send(send) => {
@@ -440,7 +486,7 @@ impl Replay {
                 Event::Recv(receive) => {
                     let posted = Posted { receive, request: None };
                     let asked = PostedReceive { posted, event: task.steps.progress().0 };
-                    let found = task.mailbox.post(asked);
+                    let found = self.post(id, asked);
                     if !self.match_posted(found, &asked, id, now) {
                         return self.block(id, State::Receiving(receive), now);
                     }
@@ -448,7 +494,7 @@ impl Replay {
                 Event::Irecv(receive, request) => {
                     let posted = Posted { receive, request: Some(request) };
                     let asked = PostedReceive { posted, event: task.steps.progress().0 };
-                    let found = task.mailbox.post(asked);
+                    let found = self.post(id, asked);
                     let over = self.match_posted(found, &asked, id, now);
                     self.tasks[id.index()].requests.start(request, Outstanding::Receive(receive), over);
                 }
@@ -456,11 +502,17 @@ impl Replay {
                     if task.requests.wait(request) {
                         return self.block(id, State::WaitingOne(request), now);
                     }
+                    if let Some(clocks) = &mut self.clocks {
+                        clocks.wait(id, &[request]);
+                    }
                 }
                 Event::WaitAll(requests) => {
                     let open = task.wait_all(&requests);
                     if open > 0 {
                         return self.block(id, State::Waiting(requests, open), now);
+                    }
+                    if let Some(clocks) = &mut self.clocks {
+                        clocks.wait(id, &requests);
                     }
                 }
                 Event::WaitAny(requests) => {

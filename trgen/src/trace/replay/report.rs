@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 
+use super::clocks::Both;
 use super::task::Outstanding;
 use crate::source::WaitCause;
 use crate::trace::matching::{Envelope, Posted};
@@ -90,6 +91,8 @@ pub(super) struct SentMessage {
     pub(super) envelope: Envelope,
     pub(super) bytes: u64,
     pub(super) event: usize,
+    /// When it can be received over other networks, where clocks are kept.
+    pub(super) arrival: Both,
 }
 
 impl Borrow<Posted> for PostedReceive {
@@ -124,7 +127,7 @@ impl Misfits {
     /// Checks a message that has been matched with a receive of task `id`.
     pub(super) fn check(&mut self, id: TaskId, posted: &PostedReceive, message: &SentMessage) {
         let receive = &posted.posted.receive;
-        let &SentMessage { envelope: Envelope { from, tag, .. }, bytes, event } = message;
+        let &SentMessage { envelope: Envelope { from, tag, .. }, bytes, event, arrival: _ } = message;
         let is_collective = tag.is_collective();
         let is_open = receive.bytes == 0 && (is_collective || receive.from.is_none());
         let fits = if is_collective { bytes == receive.bytes } else { bytes <= receive.bytes };

@@ -103,6 +103,11 @@ impl Requests {
         self.get(request) == Status::Completed
     }
 
+    /// True if a request has been started and not been waited for.
+    pub(super) fn is_known(&self, request: Request) -> bool {
+        self.get(request) != Status::Unknown
+    }
+
     /// The operation of a request that is outstanding.
     pub(super) fn outstanding(&self, request: Request) -> Option<Outstanding> {
         match self.get(request) {

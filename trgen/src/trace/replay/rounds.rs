@@ -112,13 +112,15 @@ impl Replay {
             self.write_message(message, &mut writer);
         }
         self.write_pairs(&mut writer);
-        self.tasks.iter().for_each(|task| self.write_task(task, first, &mut writer));
+        for id in 0..self.tasks.len() {
+            self.write_task(TaskId::at(id), first, &mut writer);
+        }
         true
     }
 
     /// Writes a message between two tasks.
     fn write_message(&self, message: &InFlight, writer: &mut Writer<'_>) {
-        let &InFlight { from, to, tag, size, pair, sequence, request, part, event: _ } = message;
+        let &InFlight { from, to, tag, size, pair, sequence, request, part, event: _, arrival: _ } = message;
         for word in [from.0.into(), to.0.into(), size] {
             writer.into.put(word);
         }
@@ -162,12 +164,10 @@ impl Replay {
         writer.into.put(open.len() as u64);
         for pair in open {
             let (from, to) = pair.ends;
-            let mut early: Vec<_> = pair.early.iter().collect();
-            early.sort_unstable_by_key(|(number, _)| **number);
-            for word in [from.0.into(), to.0.into(), pair.sent - pair.released, early.len() as u64] {
+            for word in [from.0.into(), to.0.into(), pair.sent - pair.released, pair.early.len() as u64] {
                 writer.into.put(word);
             }
-            for (number, sent) in early {
+            for (number, sent) in &pair.early {
                 writer.into.put(number.wrapping_sub(pair.released));
                 self.write_sent(sent, writer);
             }
@@ -183,7 +183,8 @@ impl Replay {
     }
 
     /// Writes a task; rounds count from `first`.
-    fn write_task(&self, task: &Task, first: u64, writer: &mut Writer<'_>) {
+    fn write_task(&self, id: TaskId, first: u64, writer: &mut Writer<'_>) {
+        let task = &self.tasks[id.index()];
         if let Steps::Memory { events, position, round, .. } = &task.steps
             && !events.is_empty()
         {
@@ -213,13 +214,14 @@ impl Replay {
         writer
             .into
             .put(task.last_active.map_or(0, |last| last.0.saturating_sub(writer.into.now().0.saturating_sub(1))));
-        writer.into.put(task.mailbox.unserved().count() as u64);
-        for PostedReceive { posted, event: _ } in task.mailbox.unserved() {
+        let (receives, messages) = self.waiting(id);
+        writer.into.put(receives.len() as u64);
+        for PostedReceive { posted, event: _ } in &receives {
             writer.receive(&posted.receive);
             writer.request(posted.request);
         }
-        writer.into.put(task.mailbox.unexpected() as u64);
-        task.mailbox.unreceived().for_each(|sent| self.write_sent(sent, writer));
+        writer.into.put(messages.len() as u64);
+        messages.iter().for_each(|sent| self.write_sent(sent, writer));
         let requests = task.requests.all();
         let outstanding: Vec<_> = requests.iter().filter_map(|(request, what)| Some((request, (*what)?))).collect();
         writer.into.put(outstanding.len() as u64);
@@ -267,6 +269,8 @@ impl Replay {
     pub(super) fn repeat_period(&mut self, times: u64, cycles: u64) {
         let more = times * self.period_rounds();
         let Some(period) = self.period.take() else { return };
+        // Over other networks the times of what is skipped may differ.
+        self.clocks = None;
         let labels = self.tasks.iter().find_map(|task| match task.steps {
             Steps::Memory { labels, .. } if labels != 0 => Some(labels),
             _ => None,
@@ -288,6 +292,9 @@ impl Replay {
                 .map(|(number, sent)| (number + messages, later(sent)))
                 .collect();
             added.push(messages);
+            self.messages.change(pair.messages, later);
+            let of_receiver = events.get(pair.ends.1.index()).copied().unwrap_or(0);
+            self.receives.change(pair.receives, |posted| later_posted(posted, by, of_receiver));
         }
         let later = |message: &mut InFlight| {
             // The event of an answer is that of its announcement.
@@ -319,14 +326,20 @@ impl Replay {
                 Outstanding::Receive(receive) => receive.tag = receive.tag.relabelled(by),
                 Outstanding::Send(send, _) => send.tag.label = send.tag.label.wrapping_add(by),
             });
-            let receive = |mut posted: PostedReceive| {
-                posted.posted.receive.tag = posted.posted.receive.tag.relabelled(by);
-                posted.event += events_added;
-                posted
-            };
-            task.mailbox = std::mem::take(&mut task.mailbox).replaced(receive, |sent| later_sent(sent, by, &events));
+            if task.has_mailbox {
+                let receive = |posted: PostedReceive| later_posted(posted, by, events_added);
+                let mailbox = std::mem::take(&mut *task.mailbox);
+                *task.mailbox = mailbox.replaced(receive, |sent| later_sent(sent, by, &events));
+            }
         }
     }
+}
+
+/// A receive, of a later round.
+fn later_posted(mut posted: PostedReceive, by: i64, events: usize) -> PostedReceive {
+    posted.posted.receive.tag = posted.posted.receive.tag.relabelled(by);
+    posted.event += events;
+    posted
 }
 
 /// A message that has arrived, of a later round.

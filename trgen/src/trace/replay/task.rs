@@ -46,8 +46,12 @@ pub(super) struct Task {
     /// The program and the position in it.
     pub(super) steps: Steps,
     pub(super) state: State,
-    /// Receives and messages that are not matched yet.
-    pub(super) mailbox: Mailbox<PostedReceive, SentMessage>,
+    /// True if receives and messages that are not matched yet are in the mailbox, and not in the lists of pairs.
+    pub(super) has_mailbox: bool,
+    /// Receives and messages that are not matched yet, if it has one.
+    pub(super) mailbox: Box<Mailbox<PostedReceive, SentMessage>>,
+    /// The pairs in which it receives.
+    pub(super) incoming: Vec<u32>,
     /// Requests that have not been waited for.
     pub(super) requests: Requests,
     /// Sends that wait for requests.
@@ -69,7 +73,9 @@ impl Task {
             slowness: 1.0,
             steps,
             state: State::Running,
-            mailbox: Mailbox::default(),
+            has_mailbox: false,
+            mailbox: Box::default(),
+            incoming: Vec::new(),
             requests: Requests::default(),
             deferred: Deferrals::default(),
             last_active: None,

@@ -94,6 +94,9 @@ pub(super) struct Works<L: Layout, M: Mask, const D: usize, const Q: usize, cons
     senders: Vec<Sender>,
     /// By endpoint: the lanes of its interface. Empty where interfaces are serial, whose messages are in `senders`.
     lanes: Vec<Vec<Lane<InLane<D>>>>,
+    /// By endpoint, where each of up to 64 ports has a lane: those that may be able to send a packet, as a mask. The others
+    /// are empty, or their source buffer is full, and says when it is not. Empty for other interfaces.
+    due: Vec<u64>,
     /// Nodes whose interface may have something to send.
     sending: Vec<u32>,
     /// Messages at the interfaces of nodes.
@@ -145,6 +148,8 @@ pub(super) struct Works<L: Layout, M: Mask, const D: usize, const Q: usize, cons
     looking: List<u32>,
     /// Nodes with source buffers to examine in the next step 2.
     injecting: Vec<u32>,
+    /// By node, where several source buffers move packets at once: those to examine, as a mask. Empty elsewhere.
+    fillable: Vec<u64>,
     /// The list that `looking` is swapped with, kept to reuse its memory.
     looked: List<u32>,
     /// Node and port of each link that has become free while packets wait for it.
@@ -189,6 +194,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             serial_busy: false,
         };
         let lanes = vec![Lane::new(rules.interface.in_progress()); rules.interface.lanes(rules.layout.shape().ports())];
+        let keeps_due = rules.interface == Interface::PerPort && lanes.len() <= 64;
         let mut deterministic = M::EMPTY;
         (0..rules.outputs())
             .filter(|&output| rules.is_deterministic(output))
@@ -208,6 +214,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                 .map(|node| Sender::new(rules.seed, NodeId::at(first as usize + node)))
                 .collect(),
             lanes: vec![lanes; if rules.interface == Interface::Serial { 0 } else { endpoints.min(count) }],
+            due: vec![0; if keeps_due { endpoints.min(count) } else { 0 }],
             sending: Vec::new(),
             unsent: Slab::new(),
             endpoints: vec![endpoint; count],
@@ -237,6 +244,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             timers: rules.timeouts.map_or(Vec::new(), |limits| vec![Timer::new(limits, rules.outputs()); count]),
             looking,
             injecting: Vec::new(),
+            fillable: vec![0; if rules.injectors > 1 && rules.inject == Inject::Parallel { count } else { 0 }],
             looked: List::EMPTY,
             freed: List::EMPTY,
             crossing: Ring::new(rules.tail),

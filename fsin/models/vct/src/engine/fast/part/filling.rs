@@ -68,13 +68,16 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     /// Moves packets from the source buffers of a node to its injection queues.
     fn fill(&mut self, router: &mut Router<M, Q, P>, node: u32) {
         match self.rules.inject {
-            Inject::Parallel => {
-                for injector in 0..self.rules.injectors {
-                    while self.can_fill(router, node, injector) {
-                        self.enter_injection_queue(router, node, injector, self.arrival_when_moved_at_once());
+            Inject::Parallel => match self.fillable.get_mut(node as usize) {
+                Some(fillable) => {
+                    let mut left = std::mem::take(fillable);
+                    while left != 0 {
+                        self.fill_queue(router, node, left.trailing_zeros() as usize);
+                        left &= left - 1;
                     }
                 }
-            }
+                None => self.fill_queue(router, node, 0),
+            },
             Inject::Serial => {
                 if self.endpoints[node as usize].serial_busy {
                     return;
@@ -91,6 +94,14 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                     self.ring.add(self.clock + self.rules.tail, Event::Injected { node });
                 }
             }
+        }
+    }
+
+    /// Moves packets from a source buffer of a node to its injection queue, as many as have room there.
+    #[inline(always)]
+    fn fill_queue(&mut self, router: &mut Router<M, Q, P>, node: u32, injector: usize) {
+        while self.can_fill(router, node, injector) {
+            self.enter_injection_queue(router, node, injector, self.arrival_when_moved_at_once());
         }
     }
 
@@ -134,17 +145,34 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         buffer.count -= 1;
         // A packet that moves phit by phit leaves its place in the buffer with its tail.
         if self.rules.inject == Inject::Parallel {
-            self.release_sender(node);
+            self.release_sender(node, injector);
         }
         self.inject(router, node, self.rules.outputs() + injector, packet, arrived);
     }
 
-    /// Schedules the interface of a node if it holds a packet that found no room in the source buffers.
+    /// Schedules the interface of a node if it holds a packet that found no room in the source buffers, of which this one
+    /// has room again.
     #[inline(always)]
-    pub(super) fn release_sender(&mut self, node: u32) {
+    pub(super) fn release_sender(&mut self, node: u32, injector: usize) {
+        if let Some(due) = self.due.get_mut(node as usize) {
+            if !self.lanes[node as usize][injector].is_empty() {
+                *due |= 1 << injector;
+                self.wake_sender(node);
+            }
+            return;
+        }
         if std::mem::replace(&mut self.endpoints[node as usize].held_up, false) {
             self.wake_sender(node);
         }
+    }
+
+    /// Schedules a source buffer of a node for the next step 2: a packet has left its injection queue.
+    #[inline(always)]
+    pub(super) fn wake_buffer(&mut self, node: u32, injector: usize) {
+        if let Some(fillable) = self.fillable.get_mut(node as usize) {
+            *fillable |= 1 << injector;
+        }
+        self.wake_buffers(node);
     }
 
     /// Schedules the source buffers of a node for the next step 2.

@@ -59,6 +59,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             }
         };
         self.lanes[node as usize][lane].push(InLane { message, offsets });
+        if let Some(due) = self.due.get_mut(node as usize) {
+            *due |= 1 << lane;
+        }
     }
 
     /// Recomputes the routes of all messages in lanes of ports, after the routes of the network have changed.
@@ -82,8 +85,25 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let Some(lanes) = self.lanes.get_mut(node as usize) else { return };
         let mut lanes = std::mem::take(lanes);
         let mut has_more = false;
-        for (number, lane) in lanes.iter_mut().enumerate().filter(|(_, lane)| !lane.is_empty()) {
-            has_more |= self.send_from(router, node, number, lane);
+        match self.due.get_mut(node as usize) {
+            Some(due) => {
+                let (mut left, mut again) = (std::mem::take(due), 0);
+                while left != 0 {
+                    let number = left.trailing_zeros() as usize;
+                    left &= left - 1;
+                    let lane = &mut lanes[number];
+                    if !lane.is_empty() && self.send_from(router, node, number, lane) {
+                        again |= 1 << number;
+                    }
+                }
+                self.due[node as usize] |= again;
+                has_more = again != 0;
+            }
+            None => {
+                for (number, lane) in lanes.iter_mut().enumerate().filter(|(_, lane)| !lane.is_empty()) {
+                    has_more |= self.send_from(router, node, number, lane);
+                }
+            }
         }
         self.lanes[node as usize] = lanes;
         if has_more {
@@ -110,7 +130,10 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             (false, Injection::Shortest) => Some(self.injector(router, node as usize, &[])),
             (false, _) => None,
         };
-        let injectors = common.map_or(0..rules.injectors, |injector| injector..injector + 1);
+        let any_room = match common {
+            Some(injector) => has_room(&injector),
+            None => (0..rules.injectors).any(|injector| has_room(&injector)),
+        };
         // True if one of the messages that found no room may find some in the next cycle.
         let tries_again = Cell::new(rules.tries_injectors && rules.inject == Inject::Serial);
         let place = |of: &InLane<D>| {
@@ -120,13 +143,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                 tries_again.set(tries_again.get() || self.tries_again(router, node, message, (key, draws)));
                 injector
             });
-            Some(injector).filter(has_room)
+            Some(injector).filter(|injector| common.is_some() || has_room(injector))
         };
-        let sent = if injectors.into_iter().any(|injector| has_room(&injector)) {
-            lane.next(place, InLane::rest)
-        } else {
-            None
-        };
+        let sent = if any_room { lane.next(place, InLane::rest) } else { None };
         let Some((injector, InLane { message, offsets })) = sent else {
             self.endpoints[node as usize].held_up |= !tries_again.get();
             return tries_again.get();
@@ -147,6 +166,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         if message.packets == 1 {
             self.report.sent.push(message.slot);
         }
-        !lane.is_empty()
+        // A full source buffer says when it has room again.
+        !lane.is_empty() && (self.due.is_empty() || tries_again.get() || self.buffer_has_room(node as usize, injector))
     }
 }

@@ -37,8 +37,10 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
                     }
                 }
                 Event::Injected { node } => {
-                    self.endpoints[node as usize].serial_busy = false;
-                    self.release_sender(node);
+                    let endpoint = &mut self.endpoints[node as usize];
+                    endpoint.serial_busy = false;
+                    let injector = endpoint.serial.into();
+                    self.release_sender(node, injector);
                     self.wake_buffers(node);
                 }
             }
@@ -133,8 +135,11 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             self.wake(router, node, woken);
         }
         let rules = &self.rules;
-        if !transit && !self.buffers[node as usize * rules.injectors + input - rules.outputs()].waiting.is_empty() {
-            self.wake_buffers(node);
+        if !transit {
+            let injector = input - rules.outputs();
+            if !self.buffers[node as usize * rules.injectors + injector].waiting.is_empty() {
+                self.wake_buffer(node, injector);
+            }
         }
         transit
     }
