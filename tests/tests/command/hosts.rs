@@ -92,7 +92,8 @@ fn programs_run_on_loggops_hosts_over_any_network() {
     let found = finish(folder.path(), &format!("--trace p.ti --network constant-delay:delay=3us,nodes=5 {hosts}"));
     // 8 messages of the ring and 3 of the tree follow one another.
     assert!(found >= alone && found <= alone + 11 * 16, "{alone} {found}");
-    assert!(alone > 10_000 + 11 * 4000, "{alone}");
+    // The longest way in the tree of 5 ranks has 2 of them; the last calculation is 10 us.
+    assert!(alone >= 10_000 + 10 * 4000, "{alone}");
     // Without hosts the program is replayed, with no overheads.
     let replayed = finish(folder.path(), "--trace p.ti --network constant-delay:delay=3us,nodes=5 --collectives all-reduce=ring");
     assert!(replayed + 8 * 1000 < alone, "{replayed} {alone}");
