@@ -234,8 +234,10 @@ fn a_timeline_has_the_sends_of_collectives_and_what_links_carry() {
         for figure in ["digest", "completion_cycles", "link_packets", "collectives", "completion_bounds_cycles"] {
             assert_eq!(plain[figure], found[figure], "{name}: {figure}");
         }
-        let (timed, plain) =
-            (result(folder.path(), &format!("run {words} --timeline plain-{file}")), result(folder.path(), &format!("run {words}")));
+        let (timed, plain) = (
+            result(folder.path(), &format!("run {words} --timeline plain-{file}")),
+            result(folder.path(), &format!("run {words}")),
+        );
         for figure in ["digest", "completion_cycles", "link_packets", "collectives", "completion_bounds_cycles"] {
             assert_eq!(plain[figure], timed[figure], "{name}: {figure} without loads of links");
         }
