@@ -33,16 +33,20 @@ fn steps(folder: &Path, ranks: usize, micros: u64, bytes: i64, waits: bool) {
 #[test]
 fn a_ring_of_a_chakra_trace_takes_the_time_of_loggops() {
     let folder = tempfile::tempdir().unwrap();
-    for (ranks, micros, piece, latency, overhead, per_byte) in
-        [(3, 5, 1000, 10, 1, 0), (4, 1, 640, 2000, 100, 1), (7, 0, 77, 1_000_000_000, 1500, 6), (11, 12, 4096, 50_000, 0, 2)]
-    {
+    for (ranks, micros, piece, latency, overhead, per_byte) in [
+        (3, 5, 1000, 10, 1, 0),
+        (4, 1, 640, 2000, 100, 1),
+        (7, 0, 77, 1_000_000_000, 1500, 6),
+        (11, 12, 4096, 50_000, 0, 2),
+    ] {
         steps(folder.path(), ranks, micros, (piece * ranks as u64) as i64, true);
         let messages = 2 * (ranks as u64 - 1);
         let expected = 1000 * micros + messages * (2 * overhead + latency + (piece - 1) * per_byte);
         for streams in ["", ",streams=true"] {
             let hosts = format!("--hosts o={overhead},g=0,S=1000000{streams}");
             // With streams, G is of the interface that sends.
-            let found = finish(folder.path(), &format!("--trace steps --network loggops:L={latency},G={per_byte} {hosts}"));
+            let found =
+                finish(folder.path(), &format!("--trace steps --network loggops:L={latency},G={per_byte} {hosts}"));
             assert_eq!(found, expected, "{ranks} ranks {streams}");
         }
         // The same hosts over a network of this delay: arrivals are rounded up to cycles of 3.2 ns.
@@ -59,7 +63,8 @@ fn a_ring_of_a_chakra_trace_takes_the_time_of_loggops() {
 fn streams_compute_beside_communication() {
     let folder = tempfile::tempdir().unwrap();
     steps(folder.path(), 5, 1000, 5000, false);
-    let run = |hosts: &str| finish(folder.path(), &format!("--trace steps --network loggops:L=2000,G=0 --hosts {hosts}"));
+    let run =
+        |hosts: &str| finish(folder.path(), &format!("--trace steps --network loggops:L=2000,G=0 --hosts {hosts}"));
     let ring = 8 * (2 * 100 + 2000);
     assert_eq!(run("o=100,g=0,streams=true"), 1_000_000);
     let held_up = run("o=100,g=0");
@@ -92,9 +97,11 @@ fn programs_run_on_loggops_hosts_over_any_network() {
     let found = finish(folder.path(), &format!("--trace p.ti --network constant-delay:delay=3us,nodes=5 {hosts}"));
     // 8 messages of the ring and 3 of the tree follow one another.
     assert!(found >= alone && found <= alone + 11 * 16, "{alone} {found}");
-    assert!(alone > 10_000 + 11 * 4000, "{alone}");
+    // The longest way in the tree of 5 ranks has 2 of them; the last calculation is 10 us.
+    assert!(alone >= 10_000 + 10 * 4000, "{alone}");
     // Without hosts the program is replayed, with no overheads.
-    let replayed = finish(folder.path(), "--trace p.ti --network constant-delay:delay=3us,nodes=5 --collectives all-reduce=ring");
+    let replayed =
+        finish(folder.path(), "--trace p.ti --network constant-delay:delay=3us,nodes=5 --collectives all-reduce=ring");
     assert!(replayed + 8 * 1000 < alone, "{replayed} {alone}");
 }
 
@@ -114,7 +121,8 @@ fn hosts_that_a_trace_does_not_have_are_refused_with_the_reason() {
         ("steps", "o=5,engines=2", "a LogGOPS host has one CPU for computations"),
         ("steps", "o=5,group-delay=1us", "a LogGOPS host has the overhead o for each message"),
     ] {
-        let output = run(folder.path(), &format!("run --trace {trace} --hosts {hosts} --network constant-delay:delay=1us"));
+        let output =
+            run(folder.path(), &format!("run --trace {trace} --hosts {hosts} --network constant-delay:delay=1us"));
         let told = String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(output.status.code(), Some(2), "{trace} {hosts}: {told}");
         assert!(told.replace("| ", "").contains(reason), "{trace} {hosts}: {told}");

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use fsin_core::failures::parts;
 use fsin_core::route::{
-    Build, ByKey, Carries, ChannelPolicy, Choice, Decisions, Draw, Function, Hop, LANE, Name, ROUTINGS, RoutingFunction, Row,
-    Serves, Visit, named,
+    Build, ByKey, Carries, ChannelPolicy, Choice, Decisions, Draw, Function, Hop, LANE, Name, ROUTINGS,
+    RoutingFunction, Row, Serves, Visit, named,
 };
 use fsin_core::topology::Topology;
 use trgen::catalog::{ErrorKind, SpecError};

@@ -103,11 +103,9 @@ mod tests {
         let minimal = Routing::named("minimal", "fattree:2,3").unwrap();
         assert_eq!((minimal.name(), minimal.networks().as_str()), ("minimal", "fattree, thintree and slimtree"));
         assert_eq!(Routing::named("minimal", "hyperx:4x4:2").unwrap().name(), "hyperx:minimal");
-        for (topology, own) in [
-            ("fattree:2,3", "tree:adaptive"),
-            ("hyperx:4x4:2", "hyperx:adaptive"),
-            ("rrg:s=8,k=3", "graph:shortest"),
-        ] {
+        for (topology, own) in
+            [("fattree:2,3", "tree:adaptive"), ("hyperx:4x4:2", "hyperx:adaptive"), ("rrg:s=8,k=3", "graph:shortest")]
+        {
             assert_eq!(Routing::named("adaptive", topology).unwrap().name(), own);
         }
         assert!(Routing::named("odd-even", "mesh:4x4").is_err());
