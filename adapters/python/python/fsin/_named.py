@@ -159,7 +159,7 @@ class RunKeys(TypedDict, total=False):
     """outputs of the switch for each output port; input port i has output i modulo S, and flits queue for the link; 1 if absent"""
 
     buffer_policy: Optional[Word]
-    """how the channels of an input share its buffer: private, shared, limited, dynamic, shifting; others than private are simulated by the reference engine; private if absent"""
+    """how the channels of an input share its buffer: private, shared, limited, dynamic, shifting; private if absent"""
 
     shared_buffer: Optional[Number]
     """[flits] buffer of an input, of all its channels, where they share it; --buffer times --vcs if absent"""
@@ -757,7 +757,7 @@ class ManyKeys(TypedDict, total=False):
     """outputs of the switch for each output port; input port i has output i modulo S, and flits queue for the link; 1 if absent"""
 
     buffer_policy: Union[None, Word, Iterable[Word]]
-    """how the channels of an input share its buffer: private, shared, limited, dynamic, shifting; others than private are simulated by the reference engine; private if absent"""
+    """how the channels of an input share its buffer: private, shared, limited, dynamic, shifting; private if absent"""
 
     shared_buffer: Union[None, Number, Iterable[Number]]
     """[flits] buffer of an input, of all its channels, where they share it; --buffer times --vcs if absent"""
