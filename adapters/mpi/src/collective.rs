@@ -98,6 +98,14 @@ pub(crate) fn name_of_note(note: u64) -> &'static str {
     trgen::trace::collectives::NAMES.get((note >> 32) as usize).copied().unwrap_or("an unknown collective")
 }
 
+/// Whether a collective of this number is persistent, and its place among those of its communicator.
+pub(crate) const fn place_of(number: u64) -> (bool, u64) {
+    match number.checked_sub(PERSISTENT) {
+        Some(place) => (true, place),
+        None => (false, number),
+    }
+}
+
 /// The name and root that a [`note`] stands for, as text.
 fn describe_note(note: u64) -> String {
     let name = name_of_note(note);
@@ -189,9 +197,9 @@ impl Running {
 
     /// Its place among the collectives of its communicator, as text for error messages.
     fn place(&self) -> String {
-        match self.number.checked_sub(PERSISTENT) {
-            Some(number) => format!("persistent collective {}", number + 1),
-            None => format!("collective {}", self.number + 1),
+        match place_of(self.number) {
+            (true, number) => format!("persistent collective {}", number + 1),
+            (false, number) => format!("collective {}", number + 1),
         }
     }
 

@@ -72,11 +72,14 @@ impl<W: Write> Spans<W> {
     }
 
     /// Adds a message that this rank sends at `time` \[ps\], by its number among those to the other rank; of a
-    /// collective with the name of that and its number on its communicator.
-    pub(crate) fn sent(&mut self, to: usize, number: u64, time: u64, bytes: u64, of: Option<(&str, i64)>) {
+    /// collective with the name of that, whether it is persistent, and its place among those of its communicator.
+    pub(crate) fn sent(&mut self, to: usize, number: u64, time: u64, bytes: u64, of: Option<(&str, (bool, u64))>) {
+        let persistent = |is: bool| if is { "_init" } else { "" };
         match of {
             None => self.write(format_args!("sent {to} {number} {time} {bytes}")),
-            Some((name, call)) => self.write(format_args!("sent {to} {number} {time} {bytes} {name} {call}")),
+            Some((name, (is, place))) => {
+                self.write(format_args!("sent {to} {number} {time} {bytes} {name}{} {place}", persistent(is)));
+            }
         }
     }
 

@@ -1,16 +1,18 @@
 //! Errors of flags that a command does not have, and others have.
 
-use clap::Command;
+use std::ffi::OsString;
+
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+use clap::{Arg, Command};
 use trgen::catalog::suggestion;
 
 use super::args;
 
-/// The error of an unknown flag names the flag of which it is a value (`--json` is `--format json`), or the commands that
-/// have it, where some have: then nothing was misspelt, and the flag with the nearest name is not what was meant. Else that
-/// is named if it is near.
-pub(super) fn explained(mut error: Error) -> Error {
+/// The error of an unknown flag names the flag of the called command of which it is a value (`--json` is `--format json`),
+/// or the commands that have it, where some have: then nothing was misspelt, and the flag with the nearest name is not what
+/// was meant. Else that is named if it is near. `words` are those of the call.
+pub(super) fn explained(mut error: Error, words: &[OsString]) -> Error {
     let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return error };
     let name = match flag.strip_prefix("--").map(|flag| flag.split('=').next().unwrap_or(flag)) {
         Some(name) if error.kind() == ErrorKind::UnknownArgument => name.to_owned(),
@@ -18,7 +20,7 @@ pub(super) fn explained(mut error: Error) -> Error {
     };
     let all = args::command();
     let owners = owners(&all, &name, "");
-    let text = if let Some(flag) = of_value(&all, &name) {
+    let text = if let Some(flag) = of_value(called(&all, words), &name) {
         Some(format!("`--{flag} {name}` is what this means"))
     } else if owners.is_empty() {
         None
@@ -48,27 +50,20 @@ pub(super) fn explained(mut error: Error) -> Error {
     error
 }
 
-/// The flag with a list of values of which this is one, in a command or one below it, if there is one such flag.
-fn of_value(command: &Command, value: &str) -> Option<String> {
-    let mut flags: Vec<String> = Vec::new();
-    collect_of_value(command, value, &mut flags);
-    flags.sort();
-    flags.dedup();
-    match &mut *flags {
-        [one] => Some(std::mem::take(one)),
-        _ => None,
-    }
+/// The command that these words call: the first words that name a command, and commands below it.
+fn called<'a>(all: &'a Command, words: &[OsString]) -> &'a Command {
+    let below = |command: &'a Command, word: &OsString| command.find_subcommand(word).unwrap_or(command);
+    words.iter().skip(1).take_while(|word| !word.to_string_lossy().starts_with('-')).fold(all, below)
 }
 
-fn collect_of_value(command: &Command, value: &str, flags: &mut Vec<String>) {
-    for arg in command.get_arguments().filter(|arg| arg.get_action().takes_values()) {
-        if let Some(flag) = arg.get_long()
+/// The flag of a command with a list of values of which this is one, if there is one such flag.
+fn of_value<'a>(command: &'a Command, value: &str) -> Option<&'a str> {
+    let takes = |arg: &&Arg| {
+        arg.get_action().takes_values()
             && arg.get_possible_values().iter().any(|possible| possible.matches(value, false))
-        {
-            flags.push(flag.to_owned());
-        }
-    }
-    command.get_subcommands().for_each(|sub| collect_of_value(sub, value, flags));
+    };
+    let mut flags = command.get_arguments().filter(takes).filter_map(Arg::get_long);
+    flags.next().filter(|_| flags.next().is_none())
 }
 
 /// The commands below this one that have a flag.

@@ -94,9 +94,9 @@ pub(crate) fn main(registry: Registry) -> Exit {
             return complaint.exit;
         }
     };
-    let matches = match command.try_get_matches_from(words) {
+    let matches = match command.try_get_matches_from(&words) {
         Ok(matches) => matches,
-        Err(error) => return refuse(&foreign::explained(error)),
+        Err(error) => return refuse(&foreign::explained(error, &words)),
     };
     run::memory::watch();
     if let Err(complaint) = variables::check(&matches) {

@@ -113,6 +113,11 @@ fn unknown_flags_name_what_is_meant_or_nothing() {
         let text = told(&run(Path::new("."), &format!("run {flag}")));
         assert!(text.contains(meant) && !text.contains("--xon"), "{flag}: {text}");
     }
+    for (words, meant) in [("run --svg", "fsin top"), ("pack r --json", "fsin")] {
+        let text = told(&run(Path::new("."), words));
+        assert!(!text.contains("is what this means"), "{words}: {text}");
+        assert!(text.contains(meant), "{words}: {text}");
+    }
     let text = told(&run(Path::new("."), "run --topolgy torus:4x4"));
     assert!(text.contains("--topology"), "{text}");
     let text = told(&run(Path::new("."), "run --qqqqqq"));
@@ -152,7 +157,11 @@ fn energies_have_six_digits() {
             text.lines().find(|line| line.starts_with("energy, estimated")).unwrap_or_else(|| panic!("{text}"));
         let number = energy.split_whitespace().nth(2).unwrap();
         let digits = number.split('e').next().unwrap().trim_start_matches(['0', '.']).matches(char::is_numeric).count();
-        assert!(number.parse::<f64>().unwrap() > 0.0 && (1..=6).contains(&digits), "{energy}");
+        assert!((1..=6).contains(&digits), "{energy}");
+        let exact: Value =
+            serde_json::from_slice(&run(Path::new("."), &format!("{line} --format json")).stdout).unwrap();
+        let (number, exact) = (number.parse::<f64>().unwrap(), exact["energy_joules"].as_f64().unwrap());
+        assert!(exact > 0.0 && (number / exact - 1.0).abs() < 5.1e-6, "{energy}: {exact}");
     }
 }
 

@@ -128,3 +128,23 @@ fn hosts_that_a_trace_does_not_have_are_refused_with_the_reason() {
         assert!(told.replace("| ", "").contains(reason), "{trace} {hosts}: {told}");
     }
 }
+
+/// A message ends in the timeline when its last byte has arrived, by either rule of the gap for each byte.
+#[test]
+fn a_message_lasts_until_its_last_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let goal = "num_ranks 2\nrank 0 {\ns: send 900b to 1 tag 0\n}\nrank 1 {\nr: recv 900b from 0 tag 0\n}\n";
+    fs::write(folder.path().join("two.goal"), goal).unwrap();
+    for streams in ["", ",streams=true"] {
+        let words = format!("--network loggops:L=700,G=2 --hosts o=40,g=0{streams}");
+        let file = format!("t{}.json", streams.len());
+        let output = run(folder.path(), &format!("run --trace two.goal {words} --timeline {file} -q"));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let value: Value = serde_json::from_str(&fs::read_to_string(folder.path().join(file)).unwrap()).unwrap();
+        let events = value["traceEvents"].as_array().unwrap();
+        let message = events.iter().find(|event| event["cat"] == "message").unwrap();
+        let end = 1000.0 * (message["ts"].as_f64().unwrap() + message["dur"].as_f64().unwrap());
+        // 40 + 700, and two for each byte or for each after the first.
+        assert!((2537.0..2541.0).contains(&end), "{words}: {message}");
+    }
+}

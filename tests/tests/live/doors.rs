@@ -170,3 +170,22 @@ fn an_algorithm_has_the_same_messages_by_every_door_of_the_command() {
     }
     assert!(seen > 100 && (program.is_none() || live == seen), "{seen} {live}");
 }
+
+/// Above the limit a piece is announced, answered and sent: three messages, each under the name of its collective.
+#[test]
+fn pieces_that_wait_for_their_receive_have_the_name_of_their_collective() {
+    let Some(program) = program("doors.c") else { return };
+    let timeline = program.folder().join("long.json");
+    for limit in ["0", "1000"] {
+        let _ = fs::remove_file(&timeline);
+        let flags = format!("-q -n 3 {NETWORK} --rendezvous {limit} --timeline long.json");
+        let output = program.run(&flags, "840");
+        assert!(output.status.success(), "{flags}: {}", said(&output).1);
+        let value: Value = serde_json::from_str(&fs::read_to_string(&timeline).unwrap()).unwrap();
+        let events = value["traceEvents"].as_array().unwrap();
+        let messages: Vec<&Value> = events.iter().filter(|event| event["cat"] == "message").collect();
+        let names = |event: &&&Value| event["args"]["collective"].as_str().is_some_and(|name| name.contains(' '));
+        let nameless: Vec<&&Value> = messages.iter().filter(|event| !names(event)).collect();
+        assert!(messages.len() > 20 && nameless.is_empty(), "{flags}: {nameless:?}");
+    }
+}

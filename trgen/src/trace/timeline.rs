@@ -165,16 +165,19 @@ impl Timeline {
     /// Adds collectives that the application is known to consist of: their spans, and the names of their messages.
     pub fn add_collectives(&mut self, records: &[CollectiveRecord]) {
         let Some(kept) = &mut self.kept else { return };
-        for record in records {
+        // By rank: its parts, each with the number of the record.
+        let mut parts: HashMap<u32, Vec<(usize, &Part)>> = HashMap::new();
+        for (number, record) in records.iter().enumerate() {
             kept.spans.extend(record.spans());
-            let name: Arc<str> = record.name().into();
-            let of_rank: HashMap<u32, &Part> = record.parts.iter().map(|part| (part.rank, part)).collect();
-            for message in &mut kept.messages {
-                let is_own =
-                    |part: &&Part| part.begin <= message.sent && part.end.is_none_or(|end| message.sent <= end);
-                if of_rank.contains_key(&message.to) && of_rank.get(&message.from).is_some_and(|part| is_own(part)) {
-                    message.collective = Some(Arc::clone(&name));
-                }
+            record.parts.iter().for_each(|part| parts.entry(part.rank).or_default().push((number, part)));
+        }
+        let names: Vec<Arc<str>> = records.iter().map(|record| record.name().into()).collect();
+        for message in &mut kept.messages {
+            let (Some(own), Some(others)) = (parts.get(&message.from), parts.get(&message.to)) else { continue };
+            let lasts = |part: &Part| part.begin <= message.sent && part.end.is_none_or(|end| message.sent <= end);
+            let takes_part = |record: usize| others.iter().any(|(other, _)| *other == record);
+            if let Some((record, _)) = own.iter().rev().find(|(record, part)| lasts(part) && takes_part(*record)) {
+                message.collective = Some(Arc::clone(&names[*record]));
             }
         }
     }
@@ -296,11 +299,12 @@ impl CollectiveRecord {
         longest.filter(|_| self.parts.len() == self.size as usize)
     }
 
-    /// What it is, in words: kind, algorithm, number and group.
+    /// What it is, in words: kind, algorithm, number and group; without a number if it stands for several calls.
     #[must_use]
     pub fn name(&self) -> String {
         let of = self.group.as_ref().map_or(String::new(), |group| format!(" of {group}"));
-        format!("{} {} {}{of}", self.kind.name(), self.algorithm, self.number)
+        let number = if self.calls > 1 { String::new() } else { format!(" {}", self.number) };
+        format!("{} {}{number}{of}", self.kind.name(), self.algorithm)
     }
 
     /// The parts of the ranks that have ended.

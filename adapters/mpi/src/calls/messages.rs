@@ -125,7 +125,7 @@ pub(crate) unsafe fn send_in(
     let number =
         synchronous.then(|| world.log.as_mut().map(|log| log.receive(Some(to), Some(tag), context ^ ANSWERS, 0)));
     let (kind, note) = (if mode == Mode::Own { OWN } else { kind_of(synchronous) }, request as u64);
-    let left = transmit(world, Outgoing { kind, to, context, tag, note, bytes }, data, owner);
+    let left = transmit(world, Outgoing { kind, to, context, tag, note, bytes, of: None }, data, owner);
     let sent = world.last_logged();
     if left && !synchronous {
         world.requests.remove(request);

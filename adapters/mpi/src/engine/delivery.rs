@@ -17,7 +17,7 @@ use super::mail::{
 };
 use super::requests::{Request, State, What};
 use crate::abi::*;
-use crate::collective::{Disagreement, Running, Step, name_of_note};
+use crate::collective::{Disagreement, Running, Step, name_of_note, place_of};
 use crate::communicator::rank_in;
 use crate::datatype::Type;
 use crate::shared::{Place, Unwritten};
@@ -40,6 +40,8 @@ pub(crate) struct Outgoing {
     pub(crate) note: u64,
     /// \[bytes\] Its modelled size.
     pub(crate) bytes: u64,
+    /// The collective that it belongs to: its note and its number.
+    pub(crate) of: Option<(u64, u64)>,
 }
 
 /// Sends a message with these data. Returns true if the send is complete for the program. Otherwise the send of `owner`
@@ -49,7 +51,7 @@ pub(crate) fn transmit(world: &mut World, message: Outgoing, data: Letter, owner
         announce_send(world, message, data, owner);
         return false;
     }
-    let Outgoing { kind, to, context, tag, note, bytes } = message;
+    let Outgoing { kind, to, context, tag, note, bytes, of } = message;
     let sequence = world.mail.number(to);
     world.statistics.sent(to, bytes);
     if let Some(log) = &mut world.log {
@@ -63,8 +65,7 @@ pub(crate) fn transmit(world: &mut World, message: Outgoing, data: Letter, owner
     }
     let now = world.now();
     if let Some(spans) = &mut world.spans {
-        let of = (kind == COLLECTIVE).then(|| (name_of_note(note), tag));
-        spans.sent(to, sequence, now, bytes, of);
+        spans.sent(to, sequence, now, bytes, of.map(|(note, number)| (name_of_note(note), place_of(number))));
     }
     let is_long = data.data().len() >= LONG;
     let stored = if is_long { store(world, data.data()) } else { None };
@@ -144,20 +145,21 @@ pub(crate) fn needs_receive(world: &World, to: usize, bytes: u64) -> bool {
 
 /// Sends the request to send a message.
 fn announce_send(world: &mut World, message: Outgoing, data: Letter, owner: Option<Owner>) {
-    let Outgoing { kind, to, context, tag, bytes, .. } = message;
+    let Outgoing { kind, to, context, tag, bytes, of, .. } = message;
     let number = world.mail.next_number(to);
     // The receive of the answer is recorded before the request is sent.
     let answer = world.log.as_mut().map(|log| log.receive(Some(to), Some(tag), context ^ ANSWERS, 0));
-    world.mail.waiting.insert((to, number), Waiting { owner, context, tag, bytes, answer });
+    world.mail.waiting.insert((to, number), Waiting { owner, context, tag, bytes, of, answer });
     let kind = if kind == PLAIN { ANNOUNCED } else { ANNOUNCED_PART };
     transmit(world, Outgoing { kind, bytes: 0, ..message }, data, None);
 }
 
 /// Sends the message whose request to send has been answered: its receiver, and the number of the request.
 fn send_body(world: &mut World, to: usize, number: u64) {
-    let Some(Waiting { owner, context, tag, bytes, answer }) = world.mail.waiting.remove(&(to, number)) else { return };
+    let Some(waiting) = world.mail.waiting.remove(&(to, number)) else { return };
+    let Waiting { owner, context, tag, bytes, of, answer } = waiting;
     world.log_wait(answer);
-    let body = Outgoing { kind: BODY, to, context: context ^ ANSWERS, tag: body_tag(tag), note: number, bytes };
+    let body = Outgoing { kind: BODY, to, context: context ^ ANSWERS, tag: body_tag(tag), note: number, bytes, of };
     let has_left = transmit(world, body, Letter::empty(), owner);
     // The wait for the send is that for this message.
     let sent = world.last_logged();
@@ -182,7 +184,8 @@ fn send_body(world: &mut World, to: usize, number: u64) {
 fn answer_request(world: &mut World, owner: Owner, posted: Option<u32>, request: Message) -> Option<u32> {
     world.log_wait(posted);
     let (to, context, note) = (request.source, request.context ^ ANSWERS, request.sequence);
-    transmit(world, Outgoing { kind: CLEAR, to, context, tag: request.tag, note, bytes: 0 }, Letter::empty(), None);
+    let of = (request.kind == ANNOUNCED_PART).then_some((request.note, request.tag as u64));
+    transmit(world, Outgoing { kind: CLEAR, to, context, tag: request.tag, note, bytes: 0, of }, Letter::empty(), None);
     let bytes = request.data.len() as u64;
     let tag = body_tag(request.tag);
     world.mail.cleared.insert((to, note), (owner, request));
@@ -231,7 +234,7 @@ fn dispatch(world: &mut World, message: Message) {
 
 /// Sends a message of the window with this context to a rank of the world. `bytes` is its modelled size.
 pub(super) fn send_order(world: &mut World, context: u64, to: usize, order: &Order, data: &[u8], bytes: u64) {
-    let message = Outgoing { kind: WINDOW, to, context, tag: 0, note: 0, bytes };
+    let message = Outgoing { kind: WINDOW, to, context, tag: 0, note: 0, bytes, of: None };
     transmit(world, message, order.write(data), None);
 }
 
@@ -312,7 +315,8 @@ pub(crate) fn deliver(world: &mut World, owner: Owner, message: Message) {
 /// Tells the sender of a synchronous message that its receive has begun.
 pub(crate) fn answer(world: &mut World, message: &Message) {
     let (to, context, note) = (message.source, message.context ^ ANSWERS, message.note);
-    transmit(world, Outgoing { kind: MATCHED, to, context, tag: message.tag, note, bytes: 0 }, Letter::empty(), None);
+    let answer = Outgoing { kind: MATCHED, to, context, tag: message.tag, note, bytes: 0, of: None };
+    transmit(world, answer, Letter::empty(), None);
 }
 
 /// Writes the data of a message into a buffer. `members` are the ranks of its communicator. Returns the status, and class
@@ -443,7 +447,8 @@ fn run(world: &mut World, handle: c_int, running: &mut Running) -> bool {
             Ok(Step::End) => return true,
             Ok(Step::Send { to, bytes, slot, payload }) => {
                 let (context, tag, note) = (running.context, running.number as i64, running.note());
-                let message = Outgoing { kind: COLLECTIVE, to, context, tag, note, bytes };
+                let of = Some((note, running.number));
+                let message = Outgoing { kind: COLLECTIVE, to, context, tag, note, bytes, of };
                 if !transmit(world, message, payload, Some(Owner::Part(handle, slot))) {
                     running.opened(slot, world.last_logged());
                 }

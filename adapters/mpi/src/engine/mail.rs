@@ -126,6 +126,8 @@ pub(super) struct Waiting {
     pub(super) tag: i64,
     /// \[bytes\] Modelled size.
     pub(super) bytes: u64,
+    /// The collective that it belongs to: its note and its number.
+    pub(super) of: Option<(u64, u64)>,
     /// The number of the receive of the answer in the log, if there is one.
     pub(super) answer: Option<u32>,
 }

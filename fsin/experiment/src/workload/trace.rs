@@ -206,7 +206,8 @@ fn driver(
             }
             Application::Chakra(ChakraTrace { trace, notes, format }) => {
                 let mut notes = phrases(notes);
-                reject_inapplicable(experiment, &[format], &[EAGER_OF_CHAKRA])?;
+                let of_eager = if on_loggops { EAGER_OF_HOSTS } else { EAGER_OF_CHAKRA };
+                reject_inapplicable(experiment, &[format], &[of_eager])?;
                 check_kind(experiment.settings(), Holds::Chakra, on_loggops)?;
                 let matrix = || Ok(Matrix::of_chakra(&trace));
                 let placement = placement(experiment, trace.ranks.len(), geometry, &matrix, &mut notes)?;

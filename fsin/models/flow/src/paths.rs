@@ -37,7 +37,8 @@ pub(crate) struct Use {
 }
 
 /// The routings that this model carries, the first one of a topology being its default: those that need no queues to
-/// weigh their hops, and no packets to draw a path of their own. Routes with a channel for each hop are all that are shortest, and channels cost nothing here.
+/// weigh their hops, and no packets to draw a path of their own. Routes with a channel for each hop are all that are
+/// shortest, and channels cost nothing here.
 pub(crate) fn carried() -> Vec<Carries> {
     let fits = |row: &&Row| row.choice != Choice::Weighed && !row.choice.is_by_flits() && row.serves.lead_back();
     let is_drawn = |row: &&Row| row.component.name == Name::OBLIVIOUS.name();
@@ -78,7 +79,8 @@ impl Routes {
         let topology: &dyn Topology = &**whole;
         let stated = stated_routes(topology, params)?.map(|_| Arc::clone(whole));
         if params.routing == Name::OBLIVIOUS {
-            let what = phrase![["routing" => "oblivious"], ": each packet draws its path, and flows are not divided into packets"];
+            let why = ": each packet draws its path, and flows are not divided into packets";
+            let what = phrase![["routing" => "oblivious"], "{why}"];
             let remedy =
                 phrase!["use ", ["paths" => "spray"], ", which splits each flow evenly over the shortest paths"];
             return Err(SpecError::new(ErrorKind::Unsupported, what, remedy).of("routing"));

@@ -143,12 +143,12 @@ fn cables_of_infiniband_stand_at_one_end_or_both() {
 #[test]
 fn a_fabric_of_switches_alone_has_the_endpoints_that_are_asked_for() {
     let text = "Switch 8 \"S-1\"\n[1] \"S-2\"[1]\n\nSwitch 8 \"S-2\"\n[1] \"S-1\"[1]\n";
-    assert_eq!(read_with(text, &[("endpoints", "3")]).unwrap().endpoints(), 6);
+    assert_eq!(network(text, "graph:x".to_owned(), Some(3)).unwrap().endpoints(), 6);
     let error = refused(text);
     assert!(error.to_string().contains("has no host"), "{error}");
     assert!(error.remedy().to_string().contains("endpoints=1"), "{error:?}");
     // Where the file says which nodes are hosts, the option would do nothing.
-    let error = read_with(INFINIBAND, &[("endpoints", "3")]).unwrap_err();
+    let error = network(INFINIBAND, "graph:x".to_owned(), Some(3)).unwrap_err();
     assert!(error.to_string().contains("no effect"), "{error}");
 }
 

@@ -229,9 +229,14 @@ impl Hosts {
 
     /// Announces that a message for which [`Wire::carry`] returned no time arrives at `time` \[ticks\].
     pub fn arrive(&mut self, time: u64, host: u32, node: u32) {
+        self.arrive_until(time, time, host, node);
+    }
+
+    /// The same, of a message that may be taken from `time` on and whose last byte arrives at `full`.
+    fn arrive_until(&mut self, time: u64, full: u64, host: u32, node: u32) {
         let number = self.new_number();
         let ticks = self.params.ticks;
-        self.timeline.arrived((host, node.into()), || picoseconds(time, ticks));
+        self.timeline.arrived((host, node.into()), || picoseconds(full, ticks));
         self.agenda.push(Entry { time, number, item: Item::Message { host, node } });
     }
 
@@ -371,7 +376,9 @@ impl Hosts {
                 let leaves = now.saturating_add(self.params.overhead);
                 let eager = operation.size <= self.params.rendezvous;
                 if let Some(arrival) = wire.carry(leaves, host, node, operation) {
-                    self.arrive(arrival, host, node);
+                    // Its first byte: the others follow while the receiver takes it.
+                    let full = arrival.saturating_add(rest.saturating_mul(self.params.gap_per_byte));
+                    self.arrive_until(arrival, full, host, node);
                 }
                 self.release_started(host, operation);
                 if eager {

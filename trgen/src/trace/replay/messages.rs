@@ -138,7 +138,8 @@ impl Replay {
         self.protocol.eager_limit.is_some_and(|limit| send.bytes > limit)
     }
 
-    /// Sends a message with a request or none, by the event of this number; false if it is already complete (it stays in the node).
+    /// Sends a message with a request or none, by the event of this number; false if it is already complete (it stays in
+    /// the node).
     pub(super) fn send(
         &mut self,
         from: TaskId,

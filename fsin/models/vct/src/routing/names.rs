@@ -274,7 +274,7 @@ mod tests {
         let refusal = Routing::named("dor", "fattree:4,3").unwrap_err();
         assert_eq!(
             refusal.remedy().to_string(),
-            "use tree:adaptive, tree:static, graph:updown, graph:shortest, minimal, two-choices or graph:routes"
+            "use tree:adaptive, tree:static, graph:updown, graph:shortest, minimal, two-choices, oblivious or graph:routes"
         );
         assert!(Routing::BubbleOblivious.aliases().any(|alias| alias == "dor"));
         let own = || Routing::OWN.iter();

@@ -16,7 +16,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::{COMBINED, NANOSECOND, Replay};
+use super::{NANOSECOND, Replay, combining};
 use crate::trace::chakra::collective::Part;
 use crate::trace::chakra::{CollectiveKind, Work};
 use crate::trace::goal::{After, Graph, GraphError, Operation, Rank, RankBuilder};
@@ -250,7 +250,7 @@ impl Replay {
             let receive = operations.add(Operation::recv(next(sizes, (from, rank, tag)), from, tag))?;
             operations.after(receive, begin)?;
             let time = match (self.params.memory, part.combined(taken)) {
-                (Some(memory), Some(bytes)) => COMBINED * (bytes as f64 * 1e9 / memory) as u64,
+                (Some(memory), Some(bytes)) => combining(bytes, memory),
                 _ => 0,
             };
             let mut taken = receive;

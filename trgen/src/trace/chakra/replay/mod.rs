@@ -108,6 +108,11 @@ const CLOCK_END: u64 = Cycle::LAST.0;
 /// A combination of two operands and a result moves three times its bytes.
 const COMBINED: u64 = 3;
 
+/// \[ns\] Time that a combination of so many bytes takes, in whole ns for each operand, with a memory of so many bytes/s.
+fn combining(bytes: u64, memory: f64) -> u64 {
+    COMBINED.saturating_mul((bytes as f64 * 1e9 / memory) as u64)
+}
+
 /// A collective at one rank.
 #[derive(Clone, Default, Debug)]
 struct Progress {
@@ -312,7 +317,9 @@ impl Replay {
 
     /// Keeps what the ranks do over time. Call before the replay begins.
     pub fn record(&mut self) {
-        self.timeline = std::mem::take(&mut self.begun);
+        if !self.timeline.is_kept() {
+            self.timeline = std::mem::take(&mut self.begun);
+        }
     }
 
     /// What the ranks did over time, as far as it is kept.

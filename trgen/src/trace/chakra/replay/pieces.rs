@@ -1,7 +1,7 @@
 //! The messages of collectives: what a rank sends after which arrivals, and when its part ends.
 
 use super::agenda::{Event, Purpose};
-use super::{COMBINED, Doing, NANOSECOND, Replay};
+use super::{Doing, NANOSECOND, Replay, combining};
 
 impl Replay {
     /// Sends what a rank sends after the arrivals of a collective that it has taken.
@@ -49,7 +49,7 @@ impl Replay {
                 return;
             }
             let combining = match (self.params.memory, part.combined(progress.combined)) {
-                (Some(memory), Some(bytes)) => COMBINED * (bytes as f64 * 1e9 / memory) as u64 * NANOSECOND,
+                (Some(memory), Some(bytes)) => combining(bytes, memory).saturating_mul(NANOSECOND),
                 _ => 0,
             };
             if combining > 0 {

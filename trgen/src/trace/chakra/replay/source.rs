@@ -7,6 +7,7 @@ use super::Replay;
 use super::agenda::{Event, Purpose};
 use crate::message::{Delivery, Message};
 use crate::source::{Next, Outbox, SourceError, TrGen, Wait};
+use crate::trace::timeline::Timeline;
 use crate::units::Cycle;
 
 impl TrGen for Replay {
@@ -16,6 +17,10 @@ impl TrGen for Replay {
 
     fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
         self.last = now;
+        // Nobody has asked for it.
+        if self.begun.is_kept() {
+            self.begun = Timeline::default();
+        }
         let end = self.start_of(now.next());
         while !self.is_past_end && self.agenda.next_time().is_some_and(|time| time < end) {
             self.step();
