@@ -348,7 +348,7 @@ cases! {
     graph_parameter_twice: case("topology graph:net.txt,endpoints=1,endpoints=2", "`endpoints` stands twice").file("net.txt", "a b\n");
     switch_delay_twice: case("serve --network switch:delay=1us,delay=2us,nodes=2", "`delay` stands twice");
     hosts_parameter_twice: case("run --trace a.goal --hosts o=1,o=2", "`o` stands twice").file("a.goal", "num_ranks 1\nrank 0 {\n}\n");
-    hosts_of_programs: case("run --trace a.trc --hosts o=5000", "--hosts").file("a.trc", "c 0 1\n").in_full();
+    hosts_of_programs: case("run --trace a.trc --hosts engines=2", "--hosts").file("a.trc", "c 0 1\n").in_full();
     eager_of_a_graph: case("run --trace a.goal --eager 100", "--eager").file("a.goal", "num_ranks 1\nrank 0 {\nl1: calc 5\n}\n");
     trace_unit_of_a_graph: case("run --trace a.goal --network ideal --trace-unit us", "--trace-unit says how fsin-trc is read").file("a.goal", "num_ranks 1\nrank 0 {\nl1: calc 5\n}\n");
     compute_negative: case("run --trace a.trc --compute -1", "--compute").file("a.trc", "c 0 1\n");

@@ -482,5 +482,5 @@ fn adaptive_on_a_graph_means_its_shortest_paths() {
     }
     let output = run(folder.path(), "run --network myrinet --topology graph:g.txt --routing adaptive --load 0.1");
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("is not for graph:g.txt"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("is no routing of myrinet in graph:g.txt"));
 }

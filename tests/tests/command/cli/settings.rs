@@ -248,7 +248,7 @@ fn config_refuses_what_run_refuses() {
         "--trace broken.trc --network ideal",
         "--trace none.goal --network ideal",
         "--trace t.trc --topology torus:2x2 --placement shift:9",
-        "--trace t.trc --hosts o=1",
+        "--trace t.trc --hosts engines=2",
         "--trace t.goal --collectives basic --topology torus:2x2",
         "--trace t.goal --network ideal --collectives basic",
         "--kernel all-to-all:tasks=64 --topology torus:4x4",

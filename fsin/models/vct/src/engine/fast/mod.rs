@@ -72,6 +72,10 @@
 //! delays. It can be routed only when it has arrived; until then it waits in a calendar queue. Nothing else changes,
 //! since room is reserved when phits are sent (`router::hop_delays`).
 //!
+//! # Long messages
+//! Each packet is an event of its own at every hop. What trains of packets would have to be stands in
+//! docs/decisions/0593-trains.md; they are not built.
+//!
 //! # Agreement
 //! The [reference engine](super::reference) defines every result. Property tests check that digests and all statistics
 //! are equal, bit for bit.

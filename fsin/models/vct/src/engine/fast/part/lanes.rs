@@ -1,4 +1,6 @@
 //! Step 1 of interfaces that have several messages in progress.
+//!
+//! Decision: docs/decisions/0592-lanes-that-are-due.md.
 
 use std::cell::Cell;
 
