@@ -207,7 +207,7 @@ fn names(line: &str, name: &str) -> bool {
 fn every_crate_of_the_workspace_is_in_the_drawing() {
     let members = manifest("")["workspace"]["members"].as_array().expect("a list of folders").clone();
     let members: BTreeSet<&str> = members.iter().filter_map(Value::as_str).collect();
-    let drawn = ROOMS.iter().map(|room| room.folder).chain(TESTS.iter().copied());
+    let drawn = ROOMS.iter().map(|room| room.folder).chain(TESTS.iter().copied()).chain(["adapters/python"]);
     assert_eq!(members, drawn.collect());
     for room in ROOMS {
         assert_eq!(manifest(room.folder)["package"]["name"].as_str(), Some(room.name));
@@ -394,30 +394,12 @@ fn the_core_depends_on_few_packages() {
 #[test]
 fn the_command_and_the_workspace_have_the_same_features() {
     let workspace = features(&["--workspace"]);
-    for (package, edges) in [("fsin", "normal,build"), ("tests", "normal,build,dev")] {
+    let build = "normal,build";
+    for (package, edges) in [("fsin", build), ("fsin-python", build), ("tests", "normal,build,dev")] {
         let others = features(&["--package", package, "--edges", edges]);
         let others: Vec<&String> = others.difference(&workspace).collect();
         assert!(others.is_empty(), "`-p {package}` and `--workspace` differ: {others:#?}");
     }
-}
-
-/// The wheel of the Python package is built from what is compiled already: same features, same profiles.
-#[test]
-fn the_python_package_shares_what_is_compiled() {
-    let workspace = features(&["--workspace", "--edges", "normal,build,dev"]);
-    let name = |line: &str| line.split(' ').take(2).collect::<Vec<_>>().join(" ");
-    let known: BTreeSet<String> = workspace.iter().map(|line| name(line)).collect();
-    let package = features(&["--manifest-path", "adapters/python/Cargo.toml", "--edges", "normal,build"]);
-    let again: Vec<&String> = package.difference(&workspace).filter(|line| known.contains(&name(line))).collect();
-    assert!(package.len() > 200 && again.is_empty(), "the package compiles these once more: {again:#?}");
-
-    let profile = |path: &str| {
-        let manifest: toml::Table = read(&self::workspace().join(path)).parse().expect("a manifest");
-        manifest["profile"]["release"].as_table().expect("a profile").clone()
-    };
-    let [mut ours, theirs] = ["Cargo.toml", "adapters/python/Cargo.toml"].map(profile);
-    ours["package"].as_table_mut().expect("packages").remove("tests");
-    assert_eq!(ours, theirs, "profiles of the workspace and of the Python package");
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn all() -> Vec<PathBuf> {
             _ => {}
         }
     }
-    let others = ["docs/book/src/reference", "adapters/python/target", "fuzz/target"].map(|folder| root.join(folder));
+    let others = ["docs/book/src/reference", "fuzz/target"].map(|folder| root.join(folder));
     found.retain(|path| !others.iter().any(|folder| path.starts_with(folder)));
     found.sort();
     found
