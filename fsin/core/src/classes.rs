@@ -47,8 +47,8 @@ impl ClassCounts {
         Self { classes, class_of, length: FIRST, samples: Vec::new(), occupancy: Occupancy::default() }
     }
 
-    /// The classes by name, each with its intervals: end \[cycles\], and packets until then. The first interval begins and
-    /// ends when the observation begins. Empty if the network shows nothing.
+    /// The classes by name, each with its intervals: end \[cycles\], and packets until then. The first interval begins
+    /// and ends when the observation begins. Empty if the network shows nothing.
     #[must_use]
     pub fn counts(&self) -> Vec<(&str, Vec<(u64, u64)>)> {
         let of = |class: usize| self.samples.iter().map(|(end, packets)| (*end, packets[class])).collect();

@@ -38,7 +38,7 @@ pub(crate) fn listen(first: impl Into<String>) -> Result<&'static AtomicBool, Co
     ctrlc::set_handler(move || {
         if STOP.swap(true, Ordering::Relaxed) || LOADING.load(Ordering::Relaxed) {
             super::watch::looking::terminal::restore();
-            leave(signals::status());
+            signals::leave(signals::status());
         }
         if super::watch::looking::terminal::is_taken() {
             // The dashboard shows that the run is stopping.
@@ -50,12 +50,6 @@ pub(crate) fn listen(first: impl Into<String>) -> Result<&'static AtomicBool, Co
     // Which signal it was: each leaves its number, and goes on to the handler.
     signals::note().map_err(|error| failed(&error))?;
     Ok(&STOP)
-}
-
-/// Ends the process at once, without its temporary folders: no value is dropped.
-pub(crate) fn leave(status: i32) -> ! {
-    fsin_archives::scratch::remove_all();
-    std::process::exit(status)
 }
 
 /// The flag that becomes true at the first Ctrl-C, without installing the handler.

@@ -8,7 +8,8 @@
 //! others: each channel begins further on than the one before. So channels wait for each other in no cycle. The same is
 //! true of escape channels, as an adaptive hop leads further on too.
 //!
-//! Sources: Balfour and Dally, *Design tradeoffs for tiled CMP on-chip networks*, ICS 2006; BookSim 2, `dor` of `cmesh`.
+//! Sources: Balfour and Dally, *Design tradeoffs for tiled CMP on-chip networks*, ICS 2006; BookSim 2, `dor` of
+//! `cmesh`.
 
 use trgen::catalog::SpecError;
 
@@ -140,7 +141,8 @@ mod tests {
         }
     }
 
-    /// Express links lead over half of a row or column of the border, and have ports of their own behind those of the mesh.
+    /// Express links lead over half of a row or column of the border, and have ports of their own behind those of the
+    /// mesh.
     #[test]
     fn express_links_have_ports_of_their_own() {
         let topology = topology::parse("cmesh:4x4:2x2:express", 2).unwrap();

@@ -58,7 +58,7 @@ fn end_process(limit: &Limit, own: u64) -> ! {
     let remedy = "beyond saturation the messages that wait grow as long as the run lasts: lower --load, or run for fewer cycles; else \
                   use a smaller network or trace, or fewer --jobs at the same time";
     diagnostic::show(&Complaint::new(Exit::Failed, what, remedy));
-    crate::cli::interrupt::leave(Exit::Failed as i32);
+    crate::cli::signals::leave(Exit::Failed as i32);
 }
 
 #[cfg(test)]

@@ -253,7 +253,7 @@ pub(crate) fn spawn(
     let run = move || {
         let ending = show(&mut app, &mut source, stop);
         if matches!(ending, Ok(Ending::Aborted)) {
-            crate::cli::interrupt::leave(signals::status());
+            signals::leave(signals::status());
         }
         ending
     };
@@ -283,7 +283,7 @@ pub(crate) fn join(dashboard: JoinHandle<std::io::Result<Ending>>) -> Result<End
         thread::sleep(TICK);
     }
     match dashboard.join() {
-        Ok(Ok(Ending::Aborted)) => crate::cli::interrupt::leave(signals::status()),
+        Ok(Ok(Ending::Aborted)) => signals::leave(signals::status()),
         Ok(Ok(ending)) => Ok(ending),
         Ok(Err(error)) => Err(format!("the dashboard has failed: {error}")),
         // The thread has panicked, and has printed why.

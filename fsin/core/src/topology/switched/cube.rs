@@ -4,8 +4,8 @@
 //! endpoint. So a packet that goes straight stays in the queues of one port, as the bubble requires.
 //!
 //! # Express links
-//! In a mesh, the ports of the border that would lead outward have no link. With `:express` there is one along the border
-//! in their place: in the first and the last row from x to x + ceil(k / 2), where k is the number of switches of a row,
+//! In a mesh, the ports of the border that would lead outward have no link. With `:express` there is one along the
+//! border in their place: in the first and the last row from x to x + ceil(k / 2), where k is the number of switches of a row,
 //! and in the first and the last column likewise. In a row of an odd number of switches, which Balfour and Dally do not
 //! have, the one in the middle has none. Their ports follow those of the mesh: one along x, one along y.
 //!
@@ -92,8 +92,8 @@ impl Cube {
     }
 
     /// The port of express links along the first of two dimensions, behind those of the mesh; that along the second one
-    /// follows. (Those of the mesh that lead outward cannot be theirs: a link has one number at both of its ends, by which
-    /// the ports that links come in at are known too.)
+    /// follows. (Those of the mesh that lead outward cannot be theirs: a link has one number at both of its ends, by
+    /// which the ports that links come in at are known too.)
     const EXPRESS: u32 = 4;
 
     /// \[switches\] How far the express links of a dimension reach.

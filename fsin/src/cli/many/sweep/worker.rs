@@ -153,7 +153,7 @@ pub(super) fn requests() -> mpsc::Receiver<String> {
                 return;
             }
         }
-        crate::cli::interrupt::leave(Exit::Interrupted as i32);
+        crate::cli::signals::leave(Exit::Interrupted as i32);
     });
     received
 }
