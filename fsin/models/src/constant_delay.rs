@@ -205,7 +205,7 @@ impl<'a> ConstantDelay<'a> {
                 self.underway.iter().rev().take(FORWARD + 1).take_while(|other| other.key() > one.key()).count();
             match after {
                 0 => self.underway.push_back(one),
-                ..=FORWARD => self.underway.insert(self.underway.len() - after, one),
+                1..=FORWARD => self.underway.insert(self.underway.len() - after, one),
                 _ => drop(self.early.insert(one.key(), one)),
             }
         }

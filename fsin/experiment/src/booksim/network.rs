@@ -143,7 +143,7 @@ impl Config {
         if !is_used && self.value("sim_power").0 != "1" {
             return false;
         }
-        if k < 4 || k % 2 != 0 {
+        if k < 4 || !k.is_multiple_of(2) {
             let what = "express links of a concentrated mesh are of an even number of routers in a row, 4 or more";
             let remedy = match is_used {
                 true => format!("write k = 4, or {routing}_no_express"),

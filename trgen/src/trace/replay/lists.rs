@@ -220,7 +220,7 @@ impl Replay {
         }
         let task = &mut self.tasks[id.index()];
         task.has_mailbox = true;
-        task.mailbox = Box::new(Mailbox::of(receives, messages));
+        *task.mailbox = Mailbox::of(receives, messages);
     }
 
     /// What waits at a task.

@@ -20,14 +20,17 @@ enum Line {
     Arrived(u32, u64, u64),
 }
 
+/// Sender, receiver, and the number of a message among those of the one to the other.
+type Key = (u32, u32, u64);
+
 /// The timelines of all ranks.
 ///
 /// # Errors
 /// A file that cannot be read or is not whole.
 pub(super) fn read(folder: &Path, ranks: usize) -> Result<Timeline, Complaint> {
     let mut spans = Vec::new();
-    let mut sent: Vec<((u32, u32, u64), u64, u64, Option<Arc<str>>)> = Vec::new();
-    let mut arrived: HashMap<(u32, u32, u64), u64> = HashMap::new();
+    let mut sent: Vec<(Key, u64, u64, Option<Arc<str>>)> = Vec::new();
+    let mut arrived: HashMap<Key, u64> = HashMap::new();
     for rank in 0..ranks {
         let path = folder.join(format!("spans.{rank}"));
         let refused = |what: String| {
@@ -48,7 +51,7 @@ pub(super) fn read(folder: &Path, ranks: usize) -> Result<Timeline, Complaint> {
         }
     }
     sent.sort_unstable();
-    let passage = |(key, time, bytes, collective): ((u32, u32, u64), u64, u64, _)| Passage {
+    let passage = |(key, time, bytes, collective): (Key, u64, u64, _)| Passage {
         from: key.0,
         to: key.1,
         sent: time,
