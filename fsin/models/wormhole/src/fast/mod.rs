@@ -22,7 +22,7 @@
 //! Stalls are counted when they end, as the number of steps since they began.
 //!
 //! # Options that are off
-//! Most networks are [direct](direct::is_direct): buffers of their own, allocators by masks, no priorities, no second flit
+//! Most networks are direct (`direct::is_direct`): buffers of their own, allocators by masks, no priorities, no second flit
 //! of an input or output in a cycle. There is code of its own for them, in which the questions of the other options are
 //! not asked. Decision: docs/decisions/0600-direct-networks.md.
 //!
