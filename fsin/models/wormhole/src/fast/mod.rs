@@ -22,9 +22,9 @@
 //! Stalls are counted when they end, as the number of steps since they began.
 //!
 //! # Options that are off
-//! Most networks are direct (`direct::is_direct`): buffers of their own, allocators by masks, no priorities, no second flit
-//! of an input or output in a cycle. There is code of its own for them, in which the questions of the other options are
-//! not asked. Decision: docs/decisions/0600-direct-networks.md.
+//! Most networks are direct (`direct::is_direct`): buffers of their own, allocators by masks, no priorities, no second
+//! flit of an input or output in a cycle. There is code of its own for them, in which the questions of the other options
+//! are not asked. Decision: docs/decisions/0600-direct-networks.md.
 //!
 //! # Parts and threads
 //! Nothing that a router or a source sends is due before two cycles later. So the routers are divided into parts of
