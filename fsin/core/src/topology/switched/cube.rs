@@ -5,9 +5,9 @@
 //!
 //! # Express links
 //! In a mesh, the ports of the border that would lead outward have no link. With `:express` there is one along the
-//! border in their place: in the first and the last row from x to x + ceil(k / 2), where k is the number of switches of a row,
-//! and in the first and the last column likewise. In a row of an odd number of switches, which Balfour and Dally do not
-//! have, the one in the middle has none. Their ports follow those of the mesh: one along x, one along y.
+//! border in their place: in the first and the last row from x to x + ceil(k / 2), where k is the number of switches of
+//! a row, and in the first and the last column likewise. In a row of an odd number of switches, which Balfour and Dally
+//! do not have, the one in the middle has none. Their ports follow those of the mesh: one along x, one along y.
 //!
 //! Decision: docs/decisions/0601-express-links.md.
 
