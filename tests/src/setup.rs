@@ -39,6 +39,8 @@ impl Setup {
     /// seed 1.
     #[must_use]
     pub fn new(topology: &str, routing: Routing, vcs: usize) -> Self {
+        // Files of networks in every format, whichever test runs first.
+        fsin::networks::install();
         Self {
             topology: topology.to_owned(),
             ways: 2,
