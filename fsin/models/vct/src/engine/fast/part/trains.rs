@@ -17,8 +17,8 @@ use crate::router::{Inject, Injection, Interface, SourceQueue};
 use crate::routing::lots;
 use fsin_core::interface::Lane;
 
-/// \[periods\] Those in which every channel of a link is usually drawn.
-const USUAL: u64 = 64;
+/// \[periods\] For each channel among which is drawn: those after which each has usually been drawn.
+const USUAL: u64 = 8;
 
 /// True if periods of a network with these rules can be [passed](super::super::trains).
 pub(in crate::engine::fast) fn may_pass<L: Layout>(rules: &Rules<L>) -> bool {
@@ -99,7 +99,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
         works.endpoints.iter().for_each(|endpoint: &Endpoint<M>| endpoint.write_state(into));
         for &Sender { sequence: _, key: _, waiting, tried, is_sending } in &works.senders {
             into.put(is_sending.into());
-            into.put_time(trgen::Cycle(tried));
+            // When an interface without messages sent last does not matter.
+            let last = if waiting.is_empty() { into.now() } else { trgen::Cycle(tried) };
+            into.put_time(last);
             waiting.all(&works.unsent).for_each(|waiting| put_message(into, &waiting.message));
             into.put(u64::MAX);
         }
@@ -333,53 +335,77 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
     /// Draws the paths of the packets of a track in the periods after cycle `now`, and lets arbiters remember them.
     /// Returns the path of the packet before the last, and the hops that the last has made.
     fn ride(&mut self, track: &Track, now: u64, times: u64) -> [Vec<Step>; 2] {
-        let cycles = self.works.rules.tail + 1;
-        let end = now + times * cycles;
-        let flow = &track.flow;
-        let is_direct = track.ways.is_empty();
-        // Draws in direct networks do not depend on earlier packets.
-        let mut window = if is_direct { times.min(USUAL) } else { times };
+        let channels = track.ways.iter().map(|ways| ways.iter().map(|way| way.1.count_ones()).sum::<u32>()).max();
+        let mut window = times.min(USUAL * u64::from(channels.unwrap_or(self.works.rules.layout.vcs() as u32)));
         loop {
-            let mut path = flow.path.clone();
-            let mut seen = vec![0u64; path.len()];
-            let mut before = Vec::new();
-            let mut last = Vec::new();
-            for number in times - window..=times {
-                if number == times {
-                    before.clone_from(&path);
-                }
-                let key = self.works.key_of(track, number);
-                let (mut node, mut input) = (flow.source, flow.path[0].input);
-                for hop in 0..path.len() {
-                    let at = flow.begin + number * cycles + hop as u64;
-                    if at >= end {
-                        break;
-                    }
-                    let step = match number == 0 && at < now {
-                        true => path[hop],
-                        false => {
-                            let previous = Some(path[hop]).filter(|step| step.node == node).map(|step| step.output);
-                            let drawn = self.works.draw(track, hop, node, input, (key, at), previous);
-                            Step { node, input, output: drawn.unwrap_or(path[hop].output) }
-                        }
-                    };
-                    let port = self.works.rules.port_of(step.output.into());
-                    let router = &mut self.routers[step.node as usize];
-                    router.remember(step.input.into(), step.output.into(), port);
-                    (node, input) = (router.downstream[port], step.output);
-                    seen[hop] |= 1 << self.works.rules.channel(step.output.into()).vc;
-                    path[hop] = step;
-                    if number == times {
-                        last.push(step);
-                    }
-                }
-            }
-            let all = u64::from(self.works.rules.layout.all_vcs()) & !1;
-            if window == times || !is_direct || seen.iter().all(|&seen| seen == all) {
-                return [before, last];
+            let (paths, is_known) = self.ride_from(track, now, times - window, times);
+            if is_known || window == times {
+                return paths;
             }
             window = times.min(4 * window);
         }
+    }
+
+    /// As [`ride`](Self::ride), for packets from number `first` on. Returns also whether everything is known then that
+    /// depends on draws: which channel each packet took from some number on, and, of each channel, which was the last.
+    fn ride_from(&mut self, track: &Track, now: u64, first: u64, times: u64) -> ([Vec<Step>; 2], bool) {
+        let cycles = self.works.rules.tail + 1;
+        let flow = &track.flow;
+        let end = now + times * cycles;
+        // By hop: where the packet before made it.
+        let mut path = flow.path.clone();
+        let mut is_known = vec![first == 0; path.len()];
+        let layout = self.works.rules.layout;
+        let escapes = self.works.rules.requests.escapes();
+        let adaptive = |step: &Step| layout.channels(layout.port_of(step.output.into())) & !escapes;
+        let mut remembered = Remembered::new(track, adaptive);
+        let (mut before, mut last) = (Vec::new(), Vec::new());
+        for number in first..=times {
+            if number == times {
+                before.clone_from(&path);
+            }
+            let key = self.works.key_of(track, number);
+            let (mut node, mut input) = (flow.source, flow.path[0].input);
+            for hop in 0..path.len() {
+                let at = flow.begin + number * cycles + hop as u64;
+                if at >= end {
+                    break;
+                }
+                let step = if number == 0 && at < now {
+                    path[hop]
+                } else {
+                    let draw = |number: u64, key, last| {
+                        self.works.draw(track, hop, node, input, (key, flow.begin + number * cycles + hop as u64), last)
+                    };
+                    let output = if is_known[hop] {
+                        draw(number, key, Some(path[hop]).filter(|step| step.node == node).map(|step| step.output))
+                    } else {
+                        // The packet before took one of two channels, if it passed here.
+                        let key_before = self.works.key_of(track, number - 1);
+                        let likely = draw(number - 1, key_before, None);
+                        let is_possible = |output| likely == output || draw(number - 1, key_before, likely) == output;
+                        draw(number, key, None).filter(|&output| track.ways.is_empty() || !is_possible(Some(output)))
+                    };
+                    let Some(output) = output else {
+                        is_known[hop..].fill(false);
+                        remembered.clear();
+                        break;
+                    };
+                    Step { node, input, output }
+                };
+                is_known[hop] = true;
+                let port = self.works.rules.port_of(step.output.into());
+                let router = &mut self.routers[step.node as usize];
+                router.remember(step.input.into(), step.output.into(), port);
+                remembered.add(hop, step);
+                (node, input) = (router.downstream[port], step.output);
+                path[hop] = step;
+                if number == times {
+                    last.push(step);
+                }
+            }
+        }
+        ([before, last], is_known.iter().all(|&is_known| is_known) && remembered.is_all())
     }
 
     /// Puts the packets of a track onto their paths, `now` being the cycle after `times` periods.
@@ -435,6 +461,39 @@ impl Track {
         // The tail of the packet before has not been ejected.
         let two = self.flow.begin + self.flow.hops() > now;
         self.riders[0].is_some() && self.riders[1].is_some() == two
+    }
+}
+
+/// The channels that packets of a track may take, by hop and node, and those that some have taken, as masks.
+struct Remembered {
+    places: Vec<Vec<(u32, u64, u64)>>,
+}
+
+impl Remembered {
+    /// None taken; in a direct network, `channels` are those of a step.
+    fn new(track: &Track, channels: impl Fn(&Step) -> u64) -> Self {
+        let here = |(hop, step): (usize, &Step)| match track.ways.get(hop) {
+            Some(ways) => ways.iter().map(|&(node, candidates)| (node, candidates, 0)).collect(),
+            None => vec![(step.node, channels(step), 0)],
+        };
+        Self { places: track.flow.path.iter().enumerate().map(here).collect() }
+    }
+
+    /// Forgets all.
+    fn clear(&mut self) {
+        self.places.iter_mut().flatten().for_each(|place| place.2 = 0);
+    }
+
+    /// Adds the channel of a step.
+    fn add(&mut self, hop: usize, step: Step) {
+        if let Some(place) = self.places[hop].iter_mut().find(|place| place.0 == step.node) {
+            place.2 |= 1 << step.output;
+        }
+    }
+
+    /// True if all channels have been taken that packets may take.
+    fn is_all(&self) -> bool {
+        self.places.iter().flatten().all(|&(_, candidates, taken)| taken == candidates)
     }
 }
 
