@@ -152,6 +152,7 @@ fn case(number: u64) -> Option<Case> {
         injectors: if per_port { ports } else { draws.of(&[1, 1, 1, 1, 2]) },
         injection: if per_port { Injection::Dor } else { Injection::Shortest },
         bubble: queue_packets.min(2),
+        order: shape.usual().order,
         source_queue: SourceQueue::Throttled,
         seed: draws.below(1 << 40),
         ..RouterParams::default()
@@ -218,4 +219,55 @@ fn trains_change_no_figure() {
     }
     println!("{run} cases, {passing:?} of direct networks and of switches passed cycles: {cycles}");
     assert!(passing.iter().all(|&passing| passing * 10 >= cases as u32), "{passing:?} of {run} passed cycles");
+}
+
+/// An all-reduce of so many bytes by a ring of all nodes, with the defaults of the command.
+fn ring(topology: &'static str, bytes: u64) -> Case {
+    let shape = parse(topology, 2).unwrap();
+    let is_tree = shape.switched().is_some();
+    let params = RouterParams {
+        routing: if is_tree { Routing::TreeAdaptive } else { Routing::BubbleSmart },
+        order: shape.usual().order,
+        vcs: 3,
+        packet_phits: 16,
+        queue_packets: 4,
+        injection_queue_packets: 8,
+        interface: if is_tree { Interface::Serial } else { Interface::PerPort },
+        injectors: if is_tree { 1 } else { shape.shape().ports() },
+        injection: if is_tree { Injection::Shortest } else { Injection::Dor },
+        source_queue: SourceQueue::Throttled,
+        ..RouterParams::default()
+    };
+    let nodes = shape.endpoints();
+    let text = format!("all-reduce:algorithm=ring,tasks={nodes},bytes={bytes}");
+    Case {
+        program: rounds(&text, &KernelContext::new(nodes, None)).unwrap(),
+        text,
+        topology,
+        params,
+        placement: (0..nodes).map(NodeId::at).collect(),
+        eager_limit: None,
+        limit: u64::MAX / 4,
+        threads: 1,
+    }
+}
+
+/// `TRAINS_RING` in the environment is the number of bytes.
+#[test]
+fn long_messages_are_passed_nearly_whole() {
+    let given = std::env::var("TRAINS_RING").ok().and_then(|bytes| bytes.parse().ok());
+    for topology in ["tpu:4x4x4", "fattree:4,3"] {
+        if std::env::var("TRAINS_ON").is_ok_and(|on| on != topology) {
+            continue;
+        }
+        let mode = match std::env::var("TRAINS_MODE").as_deref() {
+            Ok("full") => None,
+            Ok("quick") => Some(false),
+            _ => Some(true),
+        };
+        let (outcome, _, _, passed) = ring(topology, given.unwrap_or(4 << 20)).run(mode);
+        let cycles = outcome.completion.unwrap().0;
+        println!("{topology}: {passed} of {cycles} cycles passed, {} hops", outcome.totals.hops);
+        assert!(mode.is_none() || passed * 10 > cycles * 9 || given.is_some(), "{topology}: {passed} of {cycles}");
+    }
 }
