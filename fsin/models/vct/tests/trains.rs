@@ -181,14 +181,15 @@ fn case(number: u64) -> Option<Case> {
         params.global_cc = Some(GlobalCc { percent: 20.0, period: 10 });
     }
     let nodes = shape.endpoints();
-    let tasks = if draws.rarely(3) { 2 + draws.below(nodes as u64 - 1) } else { nodes as u64 };
+    // Mostly few tasks, since messages are long.
+    let most = if draws.rarely(16) { nodes as u64 } else { 16.min(nodes as u64) };
+    let tasks = if draws.rarely(3) { 2 + draws.below(most - 1) } else { most };
     let kernel = draws.of(KERNELS);
     let joint = if kernel.contains(':') { ',' } else { ':' };
     let packet_bytes = u64::from(packet_phits * 4);
     let share = if kernel.contains("reduce") { tasks } else { 1 };
-    let most = if tasks > 20 { 80 } else { 300 };
-    let bytes = packet_bytes * share * (30 + draws.below(most)) + draws.of(&[0, 0, 1, 3]);
-    let text = format!("{kernel}{joint}tasks={tasks},iterations={},bytes={bytes}", 1 + draws.below(3));
+    let bytes = packet_bytes * share * (20 + draws.below(if tasks > 20 { 20 } else { 60 })) + draws.of(&[0, 0, 1, 3]);
+    let text = format!("{kernel}{joint}tasks={tasks},iterations={},bytes={bytes}", 1 + u64::from(draws.rarely(3)));
     let program = rounds(&text, &KernelContext::new(tasks as usize, None)).ok()?;
     let mut placement: Vec<NodeId> = (0..nodes).map(NodeId::at).collect();
     if draws.below(2) == 0 {
