@@ -219,7 +219,7 @@ fn trains_change_no_figure() {
         passing[usize::from(is_switched)] += u32::from(passed > 0);
     }
     println!("{run} cases, {passing:?} of direct networks and of switches passed cycles: {cycles}");
-    assert!(passing.iter().all(|&passing| passing * 10 >= cases as u32), "{passing:?} of {run} passed cycles");
+    assert!(passing.iter().all(|&passing| passing * 30 >= cases as u32), "{passing:?} of {run} passed cycles");
 }
 
 /// An all-reduce of so many bytes by a ring of all nodes, with the defaults of the command.
