@@ -286,6 +286,14 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         })
     }
 
+    /// True if a message of this node has been sent before the cycle at which the clock stands: it keeps its place at
+    /// the interface until then, as all that are sent in it.
+    #[inline(always)]
+    fn has_sent_at_once(&mut self, node: usize) -> bool {
+        let (clock, may) = (self.clock, self.may_send_at_once);
+        may && self.parts.only_mut().is_some_and(|part| part.has_sent_at_once(clock, node))
+    }
+
     /// Simulates the cycle at which the clock stands, or as much of it as its notices need.
     fn cycle(&mut self, notices: &mut Notices) {
         let (now, in_network) = (self.clock, self.whole.in_network);
@@ -298,9 +306,6 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         // The watchdog cannot fire in this cycle, whatever its remainder does.
         let is_watched_over = now.saturating_sub(self.whole.moves_until) < self.rules.watchdog_cycles;
         let (whole, may_go_on) = (&mut self.whole, self.rules.tail > 0 && is_watched_over);
-        for message in &whole.sent_at_once {
-            whole.unsent[message.source.index()] -= 1;
-        }
         match notices.reads.sent {
             true => notices.sent.append(&mut whole.sent_at_once),
             false => whole.sent_at_once.clear(),
@@ -388,7 +393,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Engine 
             return self.whole.messages.drop_at_source(packets, 0);
         }
         let source = message.source.index();
-        if self.whole.unsent[source] >= self.rules.interface_room {
+        let (unsent, room) = (self.whole.unsent[source], self.rules.interface_room);
+        if unsent >= room || unsent + 1 == room && self.has_sent_at_once(source) {
             return Injected::Refused;
         }
         let now = Cycle(self.clock);
@@ -407,12 +413,12 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Engine 
             if part.accept_now(self.clock, source as u32, &unsent) {
                 self.whole.messages.sent_at_once(slot);
                 self.whole.sent_at_once.push(message);
+                return Injected::Accepted;
             }
         } else {
             let (part, node) = self.parts.division().place_of(source);
             self.parts.accept(part, (node as u32, unsent));
         }
-        // One that has been sent already keeps its place until the cycle, as all that are sent in it.
         self.whole.unsent[source] += 1;
         Injected::Accepted
     }
