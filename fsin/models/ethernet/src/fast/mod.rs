@@ -204,7 +204,9 @@ impl<H: HostSide> Fast<H> {
             if order & SENT != 0 {
                 return self.sent(port, frame);
             }
-            if !self.base.alive.is_always() && !self.ports[port].line.iter().any(|one| (one.begin, one.slot) == (self.base.now, frame)) {
+            if !self.base.alive.is_always()
+                && !self.ports[port].line.iter().any(|one| (one.begin, one.slot) == (self.base.now, frame))
+            {
                 return;
             }
             let now = self.base.now;
