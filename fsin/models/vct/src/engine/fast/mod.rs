@@ -298,6 +298,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         // The watchdog cannot fire in this cycle, whatever its remainder does.
         let is_watched_over = now.saturating_sub(self.whole.moves_until) < self.rules.watchdog_cycles;
         let (whole, may_go_on) = (&mut self.whole, self.rules.tail > 0 && is_watched_over);
+        for message in &whole.sent_at_once {
+            whole.unsent[message.source.index()] -= 1;
+        }
         match notices.reads.sent {
             true => notices.sent.append(&mut whole.sent_at_once),
             false => whole.sent_at_once.clear(),
@@ -404,12 +407,12 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Engine 
             if part.accept_now(self.clock, source as u32, &unsent) {
                 self.whole.messages.sent_at_once(slot);
                 self.whole.sent_at_once.push(message);
-                return Injected::Accepted;
             }
         } else {
             let (part, node) = self.parts.division().place_of(source);
             self.parts.accept(part, (node as u32, unsent));
         }
+        // One that has been sent already keeps its place until the cycle, as all that are sent in it.
         self.whole.unsent[source] += 1;
         Injected::Accepted
     }
