@@ -361,7 +361,7 @@ impl<H: HostSide> Fast<H> {
             return false;
         }
         let port = (event.order & PORT) as usize;
-        !self.ports[port].line.front().is_some_and(|one| (one.slot, one.at) == (event.handle, event.at))
+        self.ports[port].line.front().is_none_or(|one| (one.slot, one.at) != (event.handle, event.at))
     }
 
     /// Puts the arrival of a frame, or of its header, at the device of a link into the calendar.
