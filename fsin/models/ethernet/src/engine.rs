@@ -303,7 +303,7 @@ impl<E: Events> Simulated<E> {
     #[inline(always)]
     fn failure(&mut self) -> Result<(), NetworkFailure> {
         let Base { can_pause, failure, hosts, .. } = self.0.base();
-        if failure.is_none() && hosts.dropped_in_vain <= DROPS_IN_VAIN && !(*can_pause && !self.0.is_moving()) {
+        if failure.is_none() && hosts.dropped_in_vain <= DROPS_IN_VAIN && (!*can_pause || self.0.is_moving()) {
             return Ok(());
         }
         self.find_failure()

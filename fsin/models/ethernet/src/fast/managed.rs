@@ -258,7 +258,8 @@ impl<H: HostSide> Fast<H> {
     /// A port has become free: marks the frame that it has sent, if the queue is long.
     pub(super) fn mark_last(&mut self, port: usize) {
         let state = &self.ports[port];
-        if let Some(&OnLink { mut slot, .. }) = state.line.back().filter(|_| !state.is_host && state.free_at == self.base.now)
+        if let Some(&OnLink { mut slot, .. }) =
+            state.line.back().filter(|_| !state.is_host && state.free_at == self.base.now)
             && self.frames[slot].frame.takes_marks
         {
             managed::mark_sent(self, port, &mut slot);

@@ -204,7 +204,9 @@ impl<H: HostSide> Fast<H> {
             if order & SENT != 0 {
                 return self.sent(port, frame);
             }
-            if !self.base.alive.is_always() && !self.ports[port].line.iter().any(|one| (one.begin, one.slot) == (self.base.now, frame)) {
+            if !self.base.alive.is_always()
+                && !self.ports[port].line.iter().any(|one| (one.begin, one.slot) == (self.base.now, frame))
+            {
                 return;
             }
             let now = self.base.now;
@@ -359,7 +361,7 @@ impl<H: HostSide> Fast<H> {
             return false;
         }
         let port = (event.order & PORT) as usize;
-        !self.ports[port].line.front().is_some_and(|one| (one.slot, one.at) == (event.handle, event.at))
+        self.ports[port].line.front().is_none_or(|one| (one.slot, one.at) != (event.handle, event.at))
     }
 
     /// Puts the arrival of a frame, or of its header, at the device of a link into the calendar.

@@ -295,12 +295,14 @@ pub(crate) fn enqueue<P: Ports>(p: &mut P, output: usize, mut entry: P::Entry, n
     }
     p.enters(output);
     let is_free = p.is_free(output);
-    let key = p.key(entry);
     let managed = p.managed();
     let before = if class == CONTROL { 0 } else { managed.queues[output].bytes(class) };
-    if managed.mark_at == MarkAt::Arrival && takes_marks && !is_marked && managed.marks(output, class, before, key) {
-        p.mark(&mut entry);
-        p.tally(output, Event::Marked { class });
+    if managed.mark_at == MarkAt::Arrival && takes_marks && !is_marked {
+        let key = p.key(entry);
+        if p.managed().marks(output, class, before, key) {
+            p.mark(&mut entry);
+            p.tally(output, Event::Marked { class });
+        }
     }
     let managed = p.managed();
     let queues = &mut managed.queues[output];
@@ -449,20 +451,22 @@ pub(crate) fn send<P: Ports>(p: &mut P, port: usize) {
 fn depart<P: Ports>(p: &mut P, port: usize, mut entry: P::Entry, class: u8, behind: Option<u64>) {
     let (may_have_more, behind) = (behind.is_some(), behind.unwrap_or(0));
     let Frame { bytes, takes_marks, is_marked, takes_stamps, .. } = p.frame(entry);
-    let key = p.key(entry);
-    let managed = p.managed();
+    let trims = p.managed().trimming.is_some();
     // Queues of two levels count a mark at each port, also of frames that are marked already.
-    if takes_marks && (!is_marked || managed.trimming.is_some()) {
-        match managed.mark_at {
-            MarkAt::Departure if managed.marks(port, class, behind, key) => {
-                p.mark(&mut entry);
-                p.tally(port, Event::Marked { class });
+    if takes_marks && (!is_marked || trims) {
+        match p.managed().mark_at {
+            MarkAt::Departure => {
+                let key = p.key(entry);
+                if p.managed().marks(port, class, behind, key) {
+                    p.mark(&mut entry);
+                    p.tally(port, Event::Marked { class });
+                }
             }
             MarkAt::Sent => p.mark_when_sent(port, entry),
-            _ => {}
+            MarkAt::Arrival => {}
         }
     }
-    if p.managed().trimming.is_some() {
+    if trims {
         let until = p.now().saturating_add(p.wiring().links[port].time(bytes));
         if let Some(trimming) = &mut p.managed().trimming {
             trimming.serve(port, usize::from(class == CONTROL), bytes.into(), until);
