@@ -136,18 +136,18 @@ impl<'a> Coupled<'a> {
         }
     }
 
-    /// Skips periods in which the run repeats itself exactly. Without `digest` the digest of the run does not cover
-    /// them, and means nothing. A run that is observed or whose record keeps single nodes, flows, messages or packets
-    /// is simulated in full, and one whose source does not work in [rounds](TrGen::round).
+    /// Skips periods in which the run repeats itself exactly, and lets the network [skip](Network::let_skip) what
+    /// repeats itself within messages. Without `digest` the digest of the run does not cover them, and means nothing. A
+    /// run that is observed or whose record keeps single nodes, flows, messages or packets is simulated in full. Whole
+    /// rounds are skipped where the source works in [rounds](TrGen::round).
     #[must_use]
     pub fn skipping(mut self, digest: bool) -> Self {
         let is_observed = self.network.recorder_mut().is_observed();
-        let is_full = self.source.round().is_none()
-            || self.keep.any()
-            || self.log.is_some()
-            || self.watch.is_some()
-            || is_observed;
-        self.repetition = (!is_full).then(|| Repetition::new(digest));
+        let is_full = self.keep.any() || self.log.is_some() || self.watch.is_some() || is_observed;
+        if !is_full {
+            self.network.let_skip(digest);
+        }
+        self.repetition = (!is_full && self.source.round().is_some()).then(|| Repetition::new(digest));
         self
     }
 

@@ -86,6 +86,14 @@ pub trait Engine: Send {
     /// As [`Network::pass_periods`]. The state is [settled](Self::settle).
     fn pass_periods(&mut self, _cycles: u64, _packets: &[u64]) {}
 
+    /// As [`Network::let_skip`].
+    fn let_skip(&mut self, _digest: bool) {}
+
+    /// As [`Network::cycles_skipped`].
+    fn cycles_skipped(&self) -> u64 {
+        0
+    }
+
     /// Begins to count the packets that cross each link.
     fn count_crossings(&mut self);
 
@@ -213,6 +221,14 @@ impl<E: Engine> Network for E {
     fn pass_periods(&mut self, cycles: u64, packets: &[u64]) {
         self.settle();
         Engine::pass_periods(self, cycles, packets);
+    }
+
+    fn let_skip(&mut self, digest: bool) {
+        Engine::let_skip(self, digest);
+    }
+
+    fn cycles_skipped(&self) -> u64 {
+        Engine::cycles_skipped(self)
     }
 
     fn recorder_mut(&mut self) -> &mut Recorder {

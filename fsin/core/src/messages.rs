@@ -166,6 +166,12 @@ impl<X> Messages<X> {
         underway.received == underway.packets
     }
 
+    /// Records the arrival of `packets` packets of a message, which are not its last ones. The caller records each.
+    pub fn receive_some(&mut self, slot: u32, packets: u64) {
+        self.in_flight -= packets;
+        self.underway[slot].received += packets;
+    }
+
     /// Records the arrival of a message with all its packets, which are shorter than full ones by `short` in total.
     /// `receipt` is that of the first, and the others have the numbers that follow.
     pub fn receive_all(&mut self, slot: u32, at: Cycle, receipt: &Receipt, short: u64) {

@@ -388,6 +388,16 @@ pub trait Network: Send {
     /// is the caller's.
     fn pass_periods(&mut self, _cycles: u64, _packets: &[u64]) {}
 
+    /// Lets the network pass over cycles whose results follow from earlier ones, from now on; without `digest` the
+    /// digest does not cover them. Every figure is that of a run in which all cycles are simulated. Single packets are
+    /// not reported, so that the record must not keep any.
+    fn let_skip(&mut self, _digest: bool) {}
+
+    /// \[cycles\] Cycles that were [passed over](Self::let_skip) so far.
+    fn cycles_skipped(&self) -> u64 {
+        0
+    }
+
     /// The record of all measurements, to open and close windows. Settles the network.
     fn recorder_mut(&mut self) -> &mut Recorder;
 

@@ -51,6 +51,16 @@ impl<T> Ring<T> {
         self.lists[at] = due;
     }
 
+    /// Takes all events with their cycles, if cycle `now` is the first that may have some.
+    pub fn take_all(&mut self, now: u64) -> Vec<(u64, T)> {
+        let mut all = Vec::new();
+        for cycle in now..now + self.lists.len() as u64 {
+            let at = self.at(cycle);
+            all.extend(self.lists[at].drain(..).map(|event| (cycle, event)));
+        }
+        all
+    }
+
     /// True if no event is due.
     #[must_use]
     pub fn is_empty(&self) -> bool {

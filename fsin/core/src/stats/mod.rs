@@ -13,4 +13,5 @@ pub use distribution::{Distribution, Moments};
 pub use estimate::{Estimate, ROUNDING, Spread, estimate, half_width_of_series, lag1, mean, trend, welch};
 pub use fairness::{Fairness, fairness};
 pub use growth::{Growth, Step};
+pub use period::Series;
 pub use recorder::{Counts, Mark, Receipt, Recorder, Short, Summary, Whole, Window};

@@ -52,7 +52,47 @@ impl Period {
     }
 }
 
+/// Packets of a message that arrive one after another at the same distance in time.
+#[derive(Clone, Copy, Debug)]
+pub struct Series {
+    /// The first of them. The others have its latency and its hops.
+    pub first: Receipt,
+    /// \[cycle\] When the first arrives.
+    pub at: Cycle,
+    /// \[cycles\] From each packet to the next.
+    pub cycles: u64,
+    /// By how much the number of each packet at its source exceeds that of the one before.
+    pub numbers: u64,
+    /// \[packets\] How many.
+    pub packets: u64,
+}
+
 impl Recorder {
+    /// Records the arrival of the packets of a series, each as [`received`](Self::received) does. Without `digest`
+    /// they do not count in the digest.
+    pub fn received_in_series(&mut self, series: &Series, digest: bool) {
+        let Series { first: Receipt { source, destination, sequence, latency, hops }, at, cycles, numbers, packets } =
+            *series;
+        self.window.counts.received += packets;
+        self.window.latency.record_many(latency, packets);
+        self.window.hops.record_many(hops, packets);
+        self.received_by_source[source.index()] += packets;
+        if digest {
+            let (mut now, mut number, mut sum) = (at.0, sequence, 0u64);
+            for _ in 0..packets {
+                sum = sum.wrapping_add(digest_of(now, source.0, destination.0, number, 1));
+                (now, number) = (now + cycles, number + numbers);
+            }
+            self.digest = self.digest.wrapping_add(sum);
+        }
+    }
+
+    /// True while a period is recorded that may be repeated.
+    #[must_use]
+    pub const fn is_in_period(&self) -> bool {
+        self.period.is_some()
+    }
+
     /// Begins a period that may be repeated. With `receipts` the packets received in it are kept, so that its
     /// repetitions count in the digest: at most so many.
     pub fn begin_period(&mut self, receipts: Option<usize>) {

@@ -73,8 +73,8 @@
 //! since room is reserved when phits are sent (`router::hop_delays`).
 //!
 //! # Long messages
-//! Each packet is an event of its own at every hop. What trains of packets would have to be stands in
-//! docs/decisions/0593-trains.md; they are not built.
+//! Each packet is an event of its own at every hop, unless the whole network repeats itself from packet to packet: then
+//! such periods are passed at once ([`trains`]).
 //!
 //! # Agreement
 //! The [reference engine](super::reference) defines every result. Property tests check that digests and all statistics
@@ -107,16 +107,20 @@ mod dense;
 mod mask;
 mod moves;
 mod part;
+mod ride;
 mod rules;
 mod state;
+mod trains;
 mod whole;
 
 use cut::cut;
 use mask::{Mask, Words};
 use part::Part;
 use part::repetition::compares;
+use part::trains::may_pass;
 use rules::Rules;
 use state::{Gate, Router};
+use trains::Trains;
 use whole::Whole;
 
 /// Number of work items in a cycle from which on it pays to wake the threads.
@@ -251,6 +255,10 @@ struct Fast<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> 
     may_send_at_once: bool,
     /// Whether the direction of a message was drawn since states were compared last; `None` if they never were.
     has_drawn: Option<bool>,
+    /// The search for periods that can be passed; `None` where every cycle is simulated.
+    trains: Option<Box<Trains>>,
+    /// \[cycles\] Passed in periods before the search ended.
+    passed: u64,
     /// True if a deadlock was found in the cycle at which the clock stands. That cycle is over.
     has_failed: bool,
 }
@@ -282,6 +290,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
             control,
             reconfiguration,
             has_drawn: None,
+            trains: None,
+            passed: 0,
             has_failed: false,
         })
     }
@@ -406,6 +416,9 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Engine 
             self.has_drawn = Some(self.rules.draws_direction(message.source, message.destination));
         }
         self.whole.work += 1;
+        if let Some(trains) = &mut self.trains {
+            trains.disturb(self.clock);
+        }
         let unsent = Unsent::new(slot, &message, packets, now);
         if self.may_send_at_once
             && let Some(part) = self.parts.only_mut()
@@ -446,7 +459,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Engine 
         if self.reconfiguration.is_planned() {
             self.reconfigure(notices);
         }
-        let until = Cycle(self.reconfiguration.next_change(until.0));
+        let mut until = Cycle(self.reconfiguration.next_change(until.0));
+        if let Some(trains) = &self.trains {
+            if trains.is_due(self.clock) && notices.is_empty() && self.look_for_trains(until.0) {
+                return Ok(());
+            }
+            until = until.min(Cycle(self.trains.as_ref().map_or(u64::MAX, |trains| trains.end())));
+        }
         if self.whole.messages.in_flight() == 0 && notices.is_empty() {
             self.clock = until.0;
             return Ok(());
@@ -517,7 +536,27 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Engine 
         self.reconfiguration.measures()
     }
 
+    fn let_skip(&mut self, digest: bool) {
+        if !may_pass(&self.rules) || self.control.is_some() || self.reconfiguration.is_planned() {
+            return;
+        }
+        if self.parts.only_mut().is_some() {
+            let (cycles, rules) = (self.rules.tail + 1, &self.rules);
+            let settling = cycles * u64::from(rules.injection_queue_packets + rules.queue_packets + 2);
+            self.trains = Some(Box::new(Trains::new(digest, cycles, settling)));
+        }
+    }
+
+    fn cycles_skipped(&self) -> u64 {
+        self.passed + self.trains.as_ref().map_or(0, |trains| trains.passed)
+    }
+
     fn count_crossings(&mut self) {
+        // Observers see every cycle.
+        if let Some(trains) = self.trains.take() {
+            self.passed += trains.passed;
+            self.parts.parts_mut().iter_mut().for_each(|part| drop(part.end_sights()));
+        }
         self.parts.parts_mut().iter_mut().for_each(|part| part.works.observe());
     }
 

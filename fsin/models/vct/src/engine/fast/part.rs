@@ -12,6 +12,7 @@ use super::mask::Mask;
 use super::moves::{Ahead, Moves, Stamp};
 use super::rules::Rules;
 use super::state::{Buffer, Endpoint, Gate, List, Packet, Router, Sender, Waiting};
+use super::trains::Sights;
 use crate::engine::messages::Unsent;
 use crate::router::congestion::Timer;
 use crate::router::layout::{Inputs as _, Layout};
@@ -35,6 +36,7 @@ mod pacing;
 pub(super) mod repetition;
 mod sending;
 mod space;
+pub(super) mod trains;
 
 use lanes::InLane;
 use local_view::{LocalView, head};
@@ -173,6 +175,8 @@ pub(super) struct Works<L: Layout, M: Mask, const D: usize, const Q: usize, cons
     pub(super) report: Report,
     /// \[packets\] Headers that crossed each link, by node and port; empty unless link statistics are enabled.
     crossed: Vec<u64>,
+    /// The headers that have left nodes in the present period, while a period is looked at: then `is_watched` is true.
+    sights: Option<Box<Sights>>,
     /// True if headers leave more records than routers need, for link statistics or for the rules. Where heads of
     /// switches compare space, that is usual, and they are not watched for it.
     is_watched: bool,
@@ -256,6 +260,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             outbox: (0..parts).map(|_| Mail::new()).collect(),
             report: Report::default(),
             crossed: Vec::new(),
+            sights: None,
             is_watched: (rules.compares_space && !rules.layout.is_switched())
                 || rules.keeps_moves
                 || rules.inject == Inject::Serial

@@ -10,6 +10,7 @@ use fsin_core::slab::Slab;
 use fsin_core::stats::Receipt;
 
 pub(super) mod repetition;
+mod trains;
 
 /// A packet under way, in a network of at most `D` dimensions. Aligned, so that its 60 to 64 bytes (of at most 4
 /// dimensions) lie on one cache line.

@@ -171,6 +171,18 @@ impl<L: Layout> RouteRules<L> {
         }
     }
 
+    /// The candidate output channels of a head, as a mask, if they depend on nothing but where it stands and its pair of
+    /// nodes.
+    pub(crate) fn free_candidates(&self, head: &Head<'_>) -> Option<u64> {
+        let ports = self.function.as_deref()?.free_ports(&visit(head))?;
+        Some(outputs_of(ports).fold(0, |outputs, port| outputs | self.layout.channels(port)))
+    }
+
+    /// True if packets in a network of switches carry nothing that changes on their way.
+    pub(crate) fn keeps_state(&self) -> bool {
+        self.function.as_deref().is_some_and(RoutingFunction::keeps_state)
+    }
+
     /// The output that a head requests among channels with equal free space (a mask of at least one).
     #[inline(always)]
     pub(crate) fn draw_of_equals(&self, head: &Head<'_>, outputs: u64) -> usize {

@@ -197,6 +197,12 @@ impl RoutingFunction {
         self.choice
     }
 
+    /// True if the state of packets never changes.
+    #[must_use]
+    pub const fn keeps_state(&self) -> bool {
+        !(self.decides || self.has_phases)
+    }
+
     /// True if the route of this packet is still to be decided.
     #[inline(always)]
     const fn is_undecided(&self, state: &[i16]) -> bool {

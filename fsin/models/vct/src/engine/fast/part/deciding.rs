@@ -390,6 +390,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         }
         let left = Left { node, behind, output: output as u16, input: input as u16 };
         if self.is_watched {
+            self.see(router, node, input, Some(output as u16), handle);
             self.record_departure(left, handle, next);
         } else {
             if is_switched!(self.rules.layout, L) && self.rules.compares_space {
@@ -478,6 +479,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let behind = packet.behind;
         let mut last = self.clock + self.rules.tail;
         if self.is_watched {
+            self.see(router, node, input, None, handle);
             self.record_leaving(node, input);
             last = self.last_ejected(input, handle);
         }
