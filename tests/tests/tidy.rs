@@ -404,12 +404,94 @@ fn the_command_and_the_workspace_have_the_same_features() {
 
 #[test]
 fn the_drawing_names_sources_that_are_there() {
-    let folders = ROOMS.iter().map(|room| room.folder).chain(TESTS.iter().copied()).chain(["fuzz"]);
+    let others = ["fuzz", "adapters/python", "examples/crates/source"];
+    let folders = ROOMS.iter().map(|room| room.folder).chain(TESTS.iter().copied()).chain(others);
     let all: Vec<PathBuf> = folders.flat_map(|folder| sources(&workspace().join(folder))).collect();
     let drawing = read(&workspace().join("ARCHITECTURE.md"));
     let named = drawing.split('`').filter(|word| word.ends_with(".rs") && !word.contains([' ', '\n', '*']));
     let missing: Vec<&str> = named.filter(|name| !all.iter().any(|path| path.ends_with(name))).collect();
     assert!(missing.is_empty(), "ARCHITECTURE.md names {missing:?}");
+}
+
+/// The lines of a section of ARCHITECTURE.md that are rows of its tables, by cells.
+fn rows_of(section: &str) -> Vec<Vec<String>> {
+    let drawing = read(&workspace().join("ARCHITECTURE.md"));
+    let (_, text) = drawing.split_once(&format!("\n## {section}\n")).expect("the section is there");
+    let text = text.split("\n## ").next().unwrap_or_default();
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix('|'));
+    rows.map(|row| row.split('|').map(|cell| cell.trim().to_owned()).collect()).collect()
+}
+
+/// The words of a cell that are code.
+fn words(cell: &str) -> BTreeSet<String> {
+    cell.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_drawing_has_the_crates_and_their_arrows() {
+    let drawn: BTreeSet<(String, String, BTreeSet<String>)> = rows_of("Crates")
+        .into_iter()
+        .filter(|row| row[0].starts_with('`'))
+        .map(|row| (row[0].replace('`', ""), row[1].replace('`', ""), words(&row[3])))
+        .collect();
+    let found: BTreeSet<(String, String, BTreeSet<String>)> = ROOMS
+        .iter()
+        .map(|room| {
+            (room.name.to_owned(), room.folder.to_owned(), room.builds_on.iter().map(|&name| name.to_owned()).collect())
+        })
+        .collect();
+    assert_eq!(drawn.difference(&found).collect::<Vec<_>>(), found.difference(&drawn).collect::<Vec<_>>());
+}
+
+/// True for a line of code that makes threads, sockets, or state of the process: a static with room for change.
+fn keeps(what: &str, line: &str) -> bool {
+    let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
+    match what {
+        "what" => has(&["thread::spawn(", "thread::scope(", "thread::Builder::new("]),
+        "sockets" => {
+            let kinds =
+                ["TcpListener::", "TcpStream::", "UnixListener::", "UnixStream::", "UnixDatagram::", "UdpSocket::"];
+            has(&kinds) && !line.trim_start().starts_with("use ")
+        }
+        _ => {
+            let cells = ["Mutex<", "RwLock<", "Atomic", "OnceLock<", ": Once ", "LazyLock<", "RefCell<", "Cell<"];
+            // `&'static` is a lifetime.
+            let is_static = line.starts_with("static ") || line.contains(" static ");
+            has(&["thread_local!", "static mut "]) || is_static && has(&cells)
+        }
+    }
+}
+
+#[test]
+fn the_drawing_names_threads_sockets_and_global_state() {
+    let mut what = String::new();
+    let mut drawn: BTreeSet<(String, String)> = BTreeSet::new();
+    for row in rows_of("Threads, sockets, global state") {
+        if row[1] == "files" {
+            what = row[0].clone();
+        }
+        drawn.extend(words(&row[1]).into_iter().map(|file| (what.clone(), file)));
+    }
+    let folders = ROOMS.iter().map(|room| room.folder).chain(["adapters/python"]);
+    let all = folders.flat_map(|folder| sources(&workspace().join(folder).join("src")));
+    let mut found = BTreeSet::new();
+    for path in all.filter(|path| !path.ends_with("tests.rs") && path.iter().all(|part| part != "tests")) {
+        let text = read(&path);
+        // Tests of a file stand at its end.
+        let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+        for line in code(text) {
+            let kinds = ["what", "sockets", "global state"].into_iter().filter(|what| keeps(what, line));
+            found.extend(kinds.map(|what| (what.to_owned(), told(&path))));
+        }
+    }
+    let only =
+        |a: &BTreeSet<(String, String)>, b: &BTreeSet<(String, String)>| a.difference(b).cloned().collect::<Vec<_>>();
+    assert!(
+        drawn == found,
+        "only in ARCHITECTURE.md: {:#?}, only in the sources: {:#?}",
+        only(&drawn, &found),
+        only(&found, &drawn)
+    );
 }
 
 #[test]

@@ -54,6 +54,41 @@ fn chunks_of_a_ring_take_the_time_of_a_pipeline() {
     }
 }
 
+/// Packets of 64 phits of 4 bytes: a chunk fills the last of its packets to 1 % or better. Queues hold what is under way
+/// on a link.
+#[test]
+fn chunks_of_a_ring_take_the_time_of_a_pipeline_by_packets() {
+    for (ranks, bytes) in [(4, 1 << 20), (5, 999_995), (7, 2_000_003)] {
+        for (cycles, queue) in [(1, 4), (100, 8), (5_000, 200)] {
+            let time = |chunks: u32| {
+                let kernel = format!("all-reduce:algorithm=ring,bytes={bytes},chunks={chunks}");
+                let line = format!(
+                    "run -q --format json --topology star:{ranks} --packet 64 --queue {queue} --link-delay {cycles} \
+                     --kernel {kernel}"
+                );
+                let output = run(Path::new("."), &line);
+                assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+                let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+                found["completion_cycles"].as_f64().unwrap()
+            };
+            let steps = 2.0 * f64::from(ranks - 1);
+            let whole = steps / f64::from(ranks) * f64::from(bytes) / 4.0;
+            // The header crosses two links and the switch.
+            let latency = 2.0 * f64::from(cycles) + 2.0;
+            let one = time(1);
+            for chunks in [1, 3, 16] {
+                let each = whole / (steps * f64::from(chunks));
+                let last = steps * (latency + each) + f64::from(chunks - 1) * each;
+                let expected = last.max(whole + latency);
+                let found = time(chunks);
+                let what = format!("{ranks} ranks, {cycles} cycles, {chunks} chunks: {found} for {expected}");
+                assert!((found / expected - 1.0).abs() <= 0.01, "{what}");
+                assert!(found <= one * 1.01, "{what}, one chunk {one}");
+            }
+        }
+    }
+}
+
 /// Networks and numbers of ranks in which it does not, with what is known of it: with 256 chunks flow has .907 there.
 const KNOWN: [(&str, u32); 1] = [("flow", 8)];
 

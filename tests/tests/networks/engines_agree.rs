@@ -85,7 +85,15 @@ fn fitted_to(params: RouterParams, topology: &str, ways: usize, more: usize, mos
 /// more than the end of this range.
 fn synthetic(channels: RangeInclusive<usize>) -> impl Strategy<Value = Setup> {
     let most = channels.end() + 1;
-    let patterns = prop::sample::select(vec!["uniform", "uniform", "hotspot(0.2,0)", "distribute", "randperm"]);
+    // Reactions: a node may offer two messages in a cycle.
+    let patterns = prop::sample::select(vec![
+        "uniform",
+        "uniform",
+        "hotspot(0.2,0)",
+        "distribute",
+        "randperm",
+        "source(uniform, temporal=reactive(0.5, 2))",
+    ]);
     let faults = prop_oneof![3 => Just(0usize), 1 => 1usize..=3];
     (networks(64), wide_routers(), (channels, faults), patterns, 0.0f64..=1.0).prop_map(
         move |((topology, ways), params, (more, faults), pattern, load)| {

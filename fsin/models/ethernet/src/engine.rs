@@ -31,6 +31,9 @@ use crate::{Details, Ethernet, PortDetails, Prepared, Totals};
 /// \[frames\] Number of frames dropped without an arrival between, below which no livelock is looked for.
 const DROPS_IN_VAIN: u64 = 100_000;
 
+/// Most instants that are simulated before the caller looks at the clock again.
+const INSTANTS: u32 = 16;
+
 /// The state that every engine has. `H` is what it knows of hosts.
 #[derive(Debug)]
 pub(crate) struct Base<H = Hosts> {
@@ -79,7 +82,7 @@ impl Base {
         let lengths = if params.port_stats == PortStats::Histogram { wiring.links.len() } else { 0 };
         Self {
             lengths: vec![Lengths::default(); lengths],
-            ties: Ties::new(params.seed, params.ties == TieOrder::Hash),
+            ties: Ties::new(params.seed, params.ties == TieOrder::Hash, wiring.hosts + wiring.switches),
             errors: Errors::new(params.seed, params.per),
             hosts: Hosts::new(&params, &wiring, &alive),
             now: 0,
@@ -106,7 +109,7 @@ impl Base {
             wiring: self.wiring.clone(),
             alive: self.alive.clone(),
             tables: self.tables.clone(),
-            ties: self.ties,
+            ties: self.ties.clone(),
             errors: self.errors,
             now: 0,
             pauses: 0,
@@ -149,6 +152,9 @@ pub(crate) struct PortSnapshot {
 
 /// An engine: how events follow each other. The methods of [`Simulated`] call it.
 pub(crate) trait Events: std::fmt::Debug + Send {
+    /// True if [`next_at`](Self::next_at) returns the next event whatever `until` is.
+    const LOOKS_AHEAD: bool = true;
+
     fn base(&self) -> &Base;
 
     fn base_mut(&mut self) -> &mut Base;
@@ -293,9 +299,20 @@ impl<E: Events> Simulated<E> {
 }
 
 impl<E: Events> Simulated<E> {
-    /// Why the network cannot go on, if it cannot.
-    #[inline]
+    /// Why the network cannot go on, if it cannot. It is asked after every event: what is usual comes first.
+    #[inline(always)]
     fn failure(&mut self) -> Result<(), NetworkFailure> {
+        let Base { can_pause, failure, hosts, .. } = self.0.base();
+        if failure.is_none() && hosts.dropped_in_vain <= DROPS_IN_VAIN && (!*can_pause || self.0.is_moving()) {
+            return Ok(());
+        }
+        self.find_failure()
+    }
+
+    /// [`failure`](Self::failure) of a network in which something unusual is the case.
+    #[cold]
+    #[inline(never)]
+    fn find_failure(&mut self) -> Result<(), NetworkFailure> {
         let base = self.0.base();
         let may_wait = base.alive.next_at().is_none();
         if base.can_pause && may_wait && base.failure.is_none() && !base.hosts.messages.is_idle() && !self.0.is_moving()
@@ -315,10 +332,36 @@ impl<E: Events> Simulated<E> {
 }
 
 impl<E: Events> Simulated<E> {
-    /// Simulates the next instant at which something happens.
+    /// Simulates the next instants at which something happens, up to one of which a source must know.
     fn advance_to(&mut self, until: Cycle, notices: &mut Notices) -> Result<(), NetworkFailure> {
         self.failure()?;
+        let was_idle = self.0.base().hosts.messages.is_idle();
         let mut next = self.0.next_at(until.0);
+        for _ in 0..INSTANTS {
+            next = self.advance_once(next, until, notices)?;
+            let base = self.0.base_mut();
+            if base.params.is_acked {
+                base.hosts.messages.tell_known(notices);
+            }
+            if !notices.is_empty() || base.now + 1 >= until.0 || base.hosts.messages.is_idle() != was_idle {
+                break;
+            }
+            if !E::LOOKS_AHEAD {
+                next = self.0.next_at(until.0);
+            }
+        }
+        Ok(())
+    }
+
+    /// Simulates the next instant at which something happens, of which [`next_at`](Events::next_at) has returned `next`.
+    /// Returns what that returned last.
+    #[inline(always)]
+    fn advance_once(
+        &mut self,
+        mut next: Option<u64>,
+        until: Cycle,
+        notices: &mut Notices,
+    ) -> Result<Option<u64>, NetworkFailure> {
         if let Some(change) = self.0.base().alive.next_at()
             && change < until.0
             && next.is_none_or(|next| change <= next)
@@ -328,7 +371,7 @@ impl<E: Events> Simulated<E> {
             // Sources may react at this instant.
             next = self.0.next_at(change + 1);
             if next != Some(change) {
-                return Ok(());
+                return Ok(next);
             }
         }
         let Some(at) = next.filter(|&at| at < until.0) else {
@@ -339,18 +382,19 @@ impl<E: Events> Simulated<E> {
                 && hosts.abandon(notices)
             {
                 *now = at;
-                return Ok(());
+                return Ok(next);
             }
             *now = until.0 - 1;
-            return Ok(());
+            return Ok(next);
         };
         self.0.base_mut().now = at;
         loop {
             self.0.step(notices);
             self.failure()?;
             // Events at the same time are one step.
-            if self.0.next_at(at + 1) != Some(at) {
-                return Ok(());
+            next = self.0.next_at(at + 1);
+            if next != Some(at) {
+                return Ok(next);
             }
         }
     }

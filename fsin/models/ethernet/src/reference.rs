@@ -265,7 +265,7 @@ impl Reference {
         let is_cut = self.base.params.switching == Switching::CutThrough && link.is_to_switch && is_of_hosts(&frame);
         let until_seen = if is_cut { link.header() } else { time };
         let at = self.base.now.saturating_add(until_seen + link.delay);
-        let rank = self.base.ties.rank(&link, port as u32, at);
+        let rank = self.base.ties.rank(link.device, port as u32, at);
         self.add(at, EventKind::Arrive { port, frame, rank });
     }
 
@@ -345,7 +345,7 @@ impl Reference {
             if is_faster || latency > 0 {
                 let rest = if is_faster { link.time(frame.bytes) - link.header() } else { 0 } + latency;
                 let at = self.base.now.saturating_add(rest);
-                let rank = self.base.ties.rank(&link, port as u32, at);
+                let rank = self.base.ties.rank(link.device, port as u32, at);
                 self.add(at, EventKind::Complete { input, output, frame, held, rank });
             } else {
                 self.enqueue(output, frame, held, notices);
@@ -365,7 +365,7 @@ impl Reference {
             return managed::enqueue(self, output, entry, notices);
         }
         let at = self.base.now.saturating_add(latency);
-        let rank = self.base.ties.rank(&self.base.wiring.links[port], port as u32, at);
+        let rank = self.base.ties.rank(self.base.wiring.links[port].device, port as u32, at);
         let (frame, held) = entry;
         self.add(at, EventKind::Complete { input, output, frame, held, rank });
     }

@@ -183,10 +183,17 @@ impl NetworkSpec for Spec {
         Units { phit_bytes, packet_phits, is_padded: true, capacity: 1.0 }
     }
 
-    /// H hops of L phits take H (1 + delays) + L - 1.
+    /// H hops of L phits take H (1 + delays) + L - 1, where nothing of a message alone waits.
     fn has_one_time_alone(&self) -> bool {
+        let (router, topology) = (&*self.router, &*self.at_first);
         // Routings of switches may take longer paths, by a draw.
-        self.topology.switched().is_none()
+        if topology.switched().is_some() || router.injectors > 1 {
+            return false;
+        }
+        // Where queues hold less than what is under way on a link, packets wait for those before them, and how many links
+        // and channels they have drawn decides for how long.
+        let longest = u64::from(HopDelays::new(router, topology).longest());
+        u64::from(router.queue_phits()) >= longest + 2 * u64::from(router.packet_phits)
     }
 
     fn unloaded(&self, phits: f64) -> Unloaded {

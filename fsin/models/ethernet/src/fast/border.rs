@@ -2,7 +2,7 @@
 
 use super::Fast;
 use super::side::HostSide;
-use super::state::Carried;
+use super::state::{Carried, OnLink};
 use crate::rules::frame::NONE;
 
 /// The side of a device that is simulated here.
@@ -15,6 +15,8 @@ pub(super) struct Crossing {
     pub(super) port: u32,
     /// \[ps\] Time at which its transmission begins.
     pub(super) begin: u64,
+    /// \[ps\] When it, or its header, arrives.
+    pub(super) at: u64,
     pub(super) carried: Carried,
 }
 
@@ -40,40 +42,36 @@ impl Border {
 
 impl<H: HostSide> Fast<H> {
     /// Notes when a frame arrives and, if that is elsewhere, hands it over; returns whether it does.
-    pub(super) fn hand_over(&mut self, port: usize, slot: u32, begin: u64) -> bool {
-        let arrival = self.arrival(port, begin, slot);
+    pub(super) fn hand_over(&mut self, port: usize, OnLink { begin, at, slot }: OnLink) -> bool {
         let is_stop = self.is_stop(slot);
         let Some(border) = &mut self.border else { return false };
         if !is_stop {
-            border.latest = border.latest.max(arrival);
+            border.latest = border.latest.max(at);
         }
         let side = border.sides[port];
         if side == HERE {
             return false;
         }
-        border.first = border.first.min(arrival);
-        border.sent[side as usize].push(Crossing { port: port as u32, begin, carried: self.frames[slot] });
+        border.first = border.first.min(at);
+        border.sent[side as usize].push(Crossing { port: port as u32, begin, at, carried: self.frames[slot] });
         self.frames.release(slot);
         // Only the frames that wait count here.
         let (now, state) = (self.base.now, &mut self.ports[port]);
-        while state.line.front().is_some_and(|&(begin, _)| begin <= now) {
+        while state.line.front().is_some_and(|one| one.begin <= now) {
             state.line.pop_front();
             state.begun = state.begun.saturating_sub(1);
         }
         if begin > now {
-            state.line.push_back((begin, NONE));
+            state.line.push_back(OnLink { begin, at, slot: NONE });
         }
         true
     }
 
     /// Takes over a frame that is on its way to a device here.
-    pub(super) fn take_over(&mut self, Crossing { port, begin, carried }: Crossing) {
+    pub(super) fn take_over(&mut self, Crossing { port, begin, at, carried }: Crossing) {
         let (port, slot) = (port as usize, self.frames.store(carried));
         self.moving += 1;
         self.count_stop(slot);
-        self.ports[port].line.push_back((begin, slot));
-        if self.ports[port].line.len() == 1 {
-            self.schedule_arrival(port, begin, slot);
-        }
+        self.put_on_link(port, self.base.wiring.links[port].device, OnLink { begin, at, slot });
     }
 }

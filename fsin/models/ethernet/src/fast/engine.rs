@@ -58,7 +58,7 @@ impl Events for Fast {
         let area = if self.base.params.has_queues() {
             state.area + self.waiting(port) as u128 * u128::from(now - state.changed)
         } else {
-            let ahead = state.line.iter().map(|(begin, _)| u128::from(begin.saturating_sub(now)));
+            let ahead = state.line.iter().map(|one| u128::from(one.begin.saturating_sub(now)));
             state.area - ahead.sum::<u128>()
         };
         PortSnapshot {
@@ -88,7 +88,7 @@ impl Events for Fast {
         let mut count = self.calendar.all().filter(|event| event.order & KIND == COMPLETE).count() as u64;
         for (port, state) in self.ports.iter().enumerate() {
             count += self.managed.as_ref().map_or(0, |managed| u64::from(managed.queues[port].waiting()));
-            let frames = state.line.iter().map(|&(_, slot)| &self.frames[slot].frame);
+            let frames = state.line.iter().map(|one| &self.frames[one.slot].frame);
             count += (frames.filter(|frame| is_of_hosts(frame)).count() + state.queue.len()) as u64;
         }
         count
@@ -101,7 +101,7 @@ impl<H: HostSide> Fast<H> {
         let line = std::mem::take(&mut self.ports[port].line);
         self.moving -= line.len() as u64;
         if self.managed.is_some() {
-            self.stops -= line.iter().filter(|&&(_, slot)| self.is_stop(slot)).count() as u64;
+            self.stops -= line.iter().filter(|one| self.is_stop(one.slot)).count() as u64;
         }
         line
     }
@@ -114,8 +114,8 @@ impl<H: HostSide> Fast<H> {
             let state = &mut self.ports[port];
             state.line.clear();
             state.begun = 0;
-            if let Some(&(begin, _)) = line.iter().find(|(begin, _)| *begin >= now) {
-                state.free_at = begin;
+            if let Some(one) = line.iter().find(|one| one.begin >= now) {
+                state.free_at = one.begin;
             }
             return managed::cut(self, port).into();
         }
@@ -123,14 +123,14 @@ impl<H: HostSide> Fast<H> {
         state.line.clear();
         let waiting = std::mem::take(&mut state.queue);
         (state.begun, state.is_paused, state.told_pause) = (0, false, false);
-        if let Some(&(begin, _)) = line.iter().find(|(begin, _)| *begin >= now) {
-            state.free_at = begin;
+        if let Some(one) = line.iter().find(|one| one.begin >= now) {
+            state.free_at = one.begin;
         }
         if self.base.params.pause {
             state.area += waiting.len() as u128 * u128::from(now - state.changed);
             state.changed = now;
         } else {
-            state.area -= line.iter().map(|(begin, _)| u128::from(begin.saturating_sub(now))).sum::<u128>();
+            state.area -= line.iter().map(|one| u128::from(one.begin.saturating_sub(now))).sum::<u128>();
         }
         if let Some(lengths) = self.base.lengths.get_mut(port) {
             if self.base.params.pause {
@@ -145,7 +145,7 @@ impl<H: HostSide> Fast<H> {
 
     /// Loses the frames that were on a link which has died, those that left first before others.
     pub(super) fn lose_line(&mut self, line: Line, notices: &mut Notices) {
-        line.into_iter().for_each(|(_, slot)| self.lose_on_dead_link(slot, notices));
+        line.into_iter().for_each(|one| self.lose_on_dead_link(one.slot, notices));
     }
 
     /// Loses the frames that waited for a link which has died.
@@ -163,7 +163,7 @@ impl<H: HostSide> Fast<H> {
     pub(super) fn has_held(&self, input: usize, output: usize, class: u8) -> bool {
         let is_it = |slot: u32| {
             let held = self.frames[slot].held;
-            held != NONE && self.held[held].input as usize == input
+            held != NONE && self.input_of(held) as usize == input
         };
         match &self.managed {
             Some(managed) => managed.queues[output].of(class).any(is_it),

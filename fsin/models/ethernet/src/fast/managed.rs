@@ -5,7 +5,7 @@ use fsin_core::network::Notices;
 use super::counting::note;
 use super::event::Event;
 use super::side::HostSide;
-use super::state::{Carried, Counted, Held};
+use super::state::{Carried, Counted, OnLink};
 use super::{FREE, Fast, TIMER};
 use crate::cc::Stamp;
 use crate::rules::frame::{Control, Frame, NONE};
@@ -131,23 +131,12 @@ impl<H: HostSide> Ports for Fast<H> {
     }
 
     fn hold(&mut self, slot: &mut u32, input: usize, copies: u32) {
-        self.frames[*slot].held = self.held.store(Held { input: input as u32, copies });
+        self.frames[*slot].held = self.hold_for(input, copies);
     }
 
     #[inline]
     fn let_go(&mut self, slot: u32) -> Option<usize> {
-        let held = self.frames[slot].held;
-        if held == NONE {
-            return None;
-        }
-        let this = &mut self.held[held];
-        this.copies -= 1;
-        if this.copies > 0 {
-            return None;
-        }
-        let input = this.input as usize;
-        self.held.release(held);
-        Some(input)
+        self.let_go_of(self.frames[slot].held)
     }
 
     fn drop_copy(&mut self, slot: u32, notices: &mut Notices) {
@@ -222,6 +211,14 @@ impl<H: HostSide> Fast<H> {
         self.enqueue_managed(input, last as usize, slot, notices);
     }
 
+    /// Lets a frame that has come to a switch leave through one port.
+    #[inline]
+    pub(super) fn pass_through(&mut self, input: usize, mut slot: u32, output: usize, notices: &mut Notices) {
+        if managed::arrive(self, input, &mut slot, 1, notices) {
+            self.enqueue_managed(input, output, slot, notices);
+        }
+    }
+
     /// Lets a frame leave a switch with classes through an output, after the latency of the switch.
     #[inline]
     fn enqueue_managed(&mut self, input: usize, output: usize, slot: u32, notices: &mut Notices) {
@@ -229,6 +226,14 @@ impl<H: HostSide> Fast<H> {
             return managed::enqueue(self, output, slot, notices);
         }
         self.delay(self.base.wiring.links[input].peer as usize, output, slot, self.base.params.switch_latency);
+    }
+
+    /// Begins the next transmission of a host, whose frames wait in no queue of its port.
+    pub(super) fn send_of_managed_host(&mut self, port: usize) {
+        if self.base.alive.is_dead(port) {
+            return;
+        }
+        if Ports::is_free(self, port) { self.send_of_host(port) } else { Ports::wait(self, port) }
     }
 
     /// Handles a pause frame for a class that has arrived.
@@ -253,7 +258,8 @@ impl<H: HostSide> Fast<H> {
     /// A port has become free: marks the frame that it has sent, if the queue is long.
     pub(super) fn mark_last(&mut self, port: usize) {
         let state = &self.ports[port];
-        if let Some(&(_, mut slot)) = state.line.back().filter(|_| !state.is_host && state.free_at == self.base.now)
+        if let Some(&OnLink { mut slot, .. }) =
+            state.line.back().filter(|_| !state.is_host && state.free_at == self.base.now)
             && self.frames[slot].frame.takes_marks
         {
             managed::mark_sent(self, port, &mut slot);
@@ -263,7 +269,7 @@ impl<H: HostSide> Fast<H> {
     /// The last bit of a frame has left a port.
     pub(super) fn sent(&mut self, port: usize, mut slot: u32) {
         // It is lost if the link has died.
-        if self.ports[port].line.iter().any(|&(_, one)| one == slot) {
+        if self.ports[port].line.iter().any(|one| one.slot == slot) {
             managed::mark_sent(self, port, &mut slot);
         }
     }

@@ -50,7 +50,7 @@ pub(crate) use divided::EVENTS_WORTH_THREADS;
 use event::Event;
 use managed::{OF_PORT, SENT};
 use side::HostSide;
-use state::{Carried, Counted, Held, PortState};
+use state::{Carried, Counted, Held, ONLY, OnLink, PortState};
 
 /// An empty network, simulated by `threads` threads (1 to [`MAX_THREADS`]), but by at most one for each switch and one
 /// for the hosts. The results do not depend on `threads`.
@@ -204,7 +204,9 @@ impl<H: HostSide> Fast<H> {
             if order & SENT != 0 {
                 return self.sent(port, frame);
             }
-            if !self.base.alive.is_always() && !self.ports[port].line.contains(&(self.base.now, frame)) {
+            if !self.base.alive.is_always()
+                && !self.ports[port].line.iter().any(|one| (one.begin, one.slot) == (self.base.now, frame))
+            {
                 return;
             }
             let now = self.base.now;
@@ -237,7 +239,10 @@ impl<H: HostSide> Fast<H> {
     /// Begins the next transmission of a port. If the port is not free, schedules this for when it is.
     fn send(&mut self, port: usize) {
         if self.managed.is_some() {
-            return ports::send(self, port);
+            return match self.ports[port].is_host {
+                true => self.send_of_managed_host(port),
+                false => ports::send(self, port),
+            };
         }
         let state = &mut self.ports[port];
         // At the same instant ports become free in the order of their numbers.
@@ -301,24 +306,41 @@ impl<H: HostSide> Fast<H> {
                 frame.damaged_by = port as u32;
             }
         }
+        let is_by_header = self.is_cut_through && link.is_to_switch && !is_control;
+        let at = begin.saturating_add(if is_by_header { link.header() } else { time } + link.delay);
+        let device = link.device;
         self.ports[port].free_at = begin.saturating_add(time + link.gap);
         if self.base.taps.are_at(link.owner) {
-            if begin > self.base.now {
-                self.calendar.add(Event { at: begin, order: FREE | port as u64, handle: slot });
-            } else {
-                H::show(&mut self.base, port, &self.frames[slot].frame, Direction::Sent, begin);
-            }
+            self.show_sent(port, slot, begin);
         }
-        if self.border.is_some() && self.hand_over(port, slot, begin) {
+        let one = OnLink { begin, at, slot };
+        if self.border.is_some() && self.hand_over(port, one) {
             return;
         }
         self.moving += 1;
         if is_control {
             self.count_stop(slot);
         }
-        self.ports[port].line.push_back((begin, slot));
-        if self.ports[port].line.len() == 1 {
-            self.schedule_arrival(port, begin, slot);
+        self.put_on_link(port, device, one);
+    }
+
+    /// Puts a frame on the link of a port.
+    #[inline(always)]
+    fn put_on_link(&mut self, port: usize, device: u32, one: OnLink) {
+        let line = &mut self.ports[port].line;
+        line.push_back(one);
+        if line.len() == 1 {
+            self.schedule_arrival(port, device, one);
+        }
+    }
+
+    /// Shows a frame that begins to be sent to the observer.
+    #[cold]
+    fn show_sent(&mut self, port: usize, slot: u32, begin: u64) {
+        if begin > self.base.now {
+            self.calendar.add(Event { at: begin, order: FREE | port as u64, handle: slot });
+        } else {
+            H::show(&mut self.base, port, &self.frames[slot].frame, Direction::Sent, begin);
         }
     }
 
@@ -332,16 +354,6 @@ impl<H: HostSide> Fast<H> {
         self.managed.is_some() && self.frames[slot].frame.control == Control::Off
     }
 
-    /// \[ps\] The time at which a frame, or its header, arrives that begins to be sent at `begin`.
-    #[inline(always)]
-    fn arrival(&self, port: usize, begin: u64, slot: u32) -> u64 {
-        let link = &self.base.wiring.links[port];
-        let frame = &self.frames[slot].frame;
-        let is_by_header = self.is_cut_through && link.is_to_switch && frame.control == Control::No;
-        let time = if is_by_header { link.header() } else { link.time(frame.bytes) };
-        begin.saturating_add(time + link.delay)
-    }
-
     /// True if the frame of an arrival was lost when its link died.
     #[inline(always)]
     fn is_of_the_past(&self, event: &Event) -> bool {
@@ -349,32 +361,31 @@ impl<H: HostSide> Fast<H> {
             return false;
         }
         let port = (event.order & PORT) as usize;
-        let is_it = |&(begin, slot): &(u64, u32)| slot == event.handle && self.arrival(port, begin, slot) == event.at;
-        !self.ports[port].line.front().is_some_and(is_it)
+        self.ports[port].line.front().is_none_or(|one| (one.slot, one.at) != (event.handle, event.at))
     }
 
-    /// Puts the arrival of a frame, or of its header, into the calendar.
+    /// Puts the arrival of a frame, or of its header, at the device of a link into the calendar.
     #[inline(always)]
-    fn schedule_arrival(&mut self, port: usize, begin: u64, slot: u32) {
-        let at = self.arrival(port, begin, slot);
-        let link = &self.base.wiring.links[port];
-        let order = ARRIVE | u64::from(self.base.ties.rank(link, port as u32, at)) << INPUT_BITS | port as u64;
+    fn schedule_arrival(&mut self, port: usize, device: u32, OnLink { at, slot, .. }: OnLink) {
+        let order = ARRIVE | u64::from(self.base.ties.rank(device, port as u32, at)) << INPUT_BITS | port as u64;
         self.calendar.add(Event { at, order, handle: slot });
     }
 
     /// Handles a frame, or its header, that has come through the link of a port.
     fn arrive(&mut self, port: usize, slot: u32, notices: &mut Notices) {
+        let Carried { frame, changes, .. } = self.frames[slot];
+        let link = &self.base.wiring.links[port];
+        let &Link { peer, device, is_to_switch, is_visible, .. } = link;
+        let time = link.time(frame.bytes);
         let state = &mut self.ports[port];
         state.line.pop_front();
         state.begun = state.begun.saturating_sub(1);
-        if let Some(&(begin, next)) = state.line.front() {
-            self.schedule_arrival(port, begin, next);
+        let next = state.line.front().copied();
+        note(state, &mut self.base, port, Counted::Arrived { time, is_visible });
+        if let Some(next) = next {
+            self.schedule_arrival(port, device, next);
         }
-        let &Link { peer, device, is_to_switch, is_visible, .. } = &self.base.wiring.links[port];
-        let Carried { frame, changes, .. } = self.frames[slot];
         let (input, now) = (peer as usize, self.base.now);
-        let time = self.base.wiring.links[port].time(frame.bytes);
-        note(&mut self.ports[port], &mut self.base, port, Counted::Arrived { time, is_visible });
         H::show(&mut self.base, input, &frame, Direction::Received, now);
         if frame.control != Control::No {
             if self.managed.is_some() {
@@ -397,16 +408,19 @@ impl<H: HostSide> Fast<H> {
         if self.base.circulates(&frame, changes) {
             return self.report_storm(input, slot, notices);
         }
-        let mut outputs = std::mem::take(&mut self.outputs);
         let wiring = &self.base.wiring;
         let managed = &self.managed;
         let length = |port: usize| managed.as_ref().map_or(0, |managed| managed.length(port, now));
-        match self.base.tables.forward(wiring, input, &frame, changes > 0, now, &mut outputs, length) {
+        match self.base.tables.forward(wiring, input, &frame, changes > 0, now, &mut self.outputs, length) {
             Some(output) if self.is_plain => self.enqueue(output as usize, slot, notices),
+            Some(output) if self.managed.is_some() => self.pass_through(input, slot, output as usize, notices),
             Some(output) => self.pass_on(port, slot, &[output], notices),
-            None => self.pass_on(port, slot, &outputs, notices),
+            None => {
+                let outputs = std::mem::take(&mut self.outputs);
+                self.pass_on(port, slot, &outputs, notices);
+                self.outputs = outputs;
+            }
         }
-        self.outputs = outputs;
     }
 
     /// Ends the run: a frame has circulated in a loop.
@@ -439,7 +453,7 @@ impl<H: HostSide> Fast<H> {
                 return self.frames.release(slot);
             }
             state.inside += 1;
-            self.frames[slot].held = self.held.store(Held { input: input as u32, copies: outputs.len() as u32 });
+            self.frames[slot].held = self.hold_for(input, outputs.len() as u32);
         }
         if !others.is_empty() {
             self.base.hosts.copy(unit, others.len() as u32);
@@ -476,7 +490,7 @@ impl<H: HostSide> Fast<H> {
         let link = &self.base.wiring.links[port];
         let at = self.base.now.saturating_add(time);
         // The input itself, or its rank by the hash, which differs from those of the others.
-        let rank = if self.base.ties.is_hash() { self.base.ties.rank(link, port as u32, at) } else { link.peer };
+        let rank = if self.base.ties.is_hash() { self.base.ties.rank(link.device, port as u32, at) } else { link.peer };
         let order = COMPLETE | (output as u64) << INPUT_BITS | u64::from(rank);
         self.moving += 1;
         self.calendar.add(Event { at, order, handle: slot });
@@ -526,19 +540,41 @@ impl<H: HostSide> Fast<H> {
         }
     }
 
-    /// Releases a copy that has left a switch.
+    /// Keeps of a frame that came through an input that so many copies of it are in the switch.
     #[inline]
-    fn release(&mut self, held: u32) {
+    fn hold_for(&mut self, input: usize, copies: u32) -> u32 {
+        let input = input as u32;
+        if copies == 1 { ONLY | input } else { self.held.store(Held { input, copies }) }
+    }
+
+    /// The input through which a frame came that is [held](Self::hold_for).
+    fn input_of(&self, held: u32) -> u32 {
+        if held >= ONLY { held & !ONLY } else { self.held[held].input }
+    }
+
+    /// A copy has left. The input, if it was the last one of a frame that was held.
+    #[inline]
+    fn let_go_of(&mut self, held: u32) -> Option<usize> {
         if held == NONE {
-            return;
+            return None;
+        }
+        if held >= ONLY {
+            return Some((held & !ONLY) as usize);
         }
         let this = &mut self.held[held];
         this.copies -= 1;
         if this.copies > 0 {
-            return;
+            return None;
         }
         let input = this.input as usize;
         self.held.release(held);
+        Some(input)
+    }
+
+    /// Releases a copy that has left a switch.
+    #[inline]
+    fn release(&mut self, held: u32) {
+        let Some(input) = self.let_go_of(held) else { return };
         let state = &mut self.ports[input];
         state.inside -= 1;
         if state.wants_pause && state.inside <= self.base.params.xon {

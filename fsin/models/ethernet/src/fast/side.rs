@@ -227,7 +227,11 @@ impl Fast {
         }
         let mut ready = std::mem::take(&mut self.base.hosts.ready);
         for host in ready.drain(..) {
-            self.send(self.base.wiring.host_port(host));
+            let port = self.base.wiring.host_port(host);
+            // Otherwise it will be asked when it is free.
+            if !self.ports[port].is_scheduled {
+                self.send(port);
+            }
         }
         self.base.hosts.ready = ready;
         // A host that has nothing to send yet may ask for it.

@@ -14,11 +14,15 @@ pub(super) struct Held {
     pub(super) copies: u32,
 }
 
+/// In [`Carried::held`]: it is the only copy of its frame. Most frames have only one, and need no record.
+pub(super) const ONLY: u32 = 1 << 31;
+
 /// A copy of a frame under way.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Carried {
     pub(super) frame: Frame,
-    /// With flow control: index of the frame in [`Fast::held`](super::Fast::held).
+    /// With flow control: its index in [`Fast::held`](super::Fast::held), or [`ONLY`] and the port through which it
+    /// came.
     pub(super) held: u32,
     /// Number of changes of links before it was sent.
     pub(super) changes: u32,
@@ -49,8 +53,18 @@ pub(super) enum Counted {
     OfClass(tally::Event),
 }
 
-/// Frames on a link, or known to be sent later: \[ps\] time at which the transmission begins, and the frame.
-pub(super) type Line = VecDeque<(u64, u32)>;
+/// A frame on a link, or known to be sent later.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct OnLink {
+    /// \[ps\] When its transmission begins.
+    pub(super) begin: u64,
+    /// \[ps\] When it, or its header, arrives.
+    pub(super) at: u64,
+    pub(super) slot: u32,
+}
+
+/// Frames on a link, and those known to be sent later.
+pub(super) type Line = VecDeque<OnLink>;
 
 /// The state of a port.
 #[derive(Clone, Default, Debug)]
@@ -71,8 +85,8 @@ pub(super) struct PortState {
     pub(super) inside: u32,
     /// \[ps\] Without flow control: time at which a frame last entered the queue.
     pub(super) entered: u64,
-    /// Frames whose transmission has begun or is known, until they arrive: \[ps\] time at which transmission begins,
-    /// and the frame. Only the arrival of the first one is in the calendar.
+    /// Frames whose transmission has begun or is known, until they arrive. Only the arrival of the first one is in the
+    /// calendar.
     pub(super) line: Line,
     /// \[frames\] Frames at the front of `line` whose transmission is known to have begun: all of them after
     /// [`waiting_now`](Self::waiting_now).
@@ -92,7 +106,7 @@ impl PortState {
     /// however long the link.
     #[inline(always)]
     pub(super) fn waiting_now(&mut self, now: u64) -> usize {
-        while self.line.get(self.begun).is_some_and(|&(begin, _)| begin <= now) {
+        while self.line.get(self.begun).is_some_and(|one| one.begin <= now) {
             self.begun += 1;
         }
         self.line.len() - self.begun
@@ -101,7 +115,7 @@ impl PortState {
     /// \[frames\] Frames that wait at a port of a switch.
     #[inline(always)]
     pub(super) fn waiting(&self, now: u64) -> usize {
-        let begun = self.line.iter().take_while(|(begin, _)| *begin <= now);
+        let begun = self.line.iter().take_while(|one| one.begin <= now);
         self.line.len() - begun.count() + self.queue.len()
     }
 }

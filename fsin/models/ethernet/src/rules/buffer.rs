@@ -86,6 +86,23 @@ struct Pool {
     used: u64,
     /// \[bytes\] All frames in the switch, reserves and headrooms included.
     held: u64,
+    /// \[bytes\] T: the threshold of classes with PFC, kept since most frames leave it as it is.
+    threshold: u64,
+}
+
+impl Pool {
+    fn new(size: u64, alpha: f64) -> Self {
+        let mut pool = Self { size, used: 0, held: 0, threshold: 0 };
+        pool.occupy(0, alpha);
+        pool
+    }
+
+    /// So many bytes of what is shared are occupied now.
+    #[inline]
+    fn occupy(&mut self, used: u64, alpha: f64) {
+        self.used = used;
+        self.threshold = (alpha * self.size.saturating_sub(used) as f64) as u64;
+    }
 }
 
 /// What becomes of a frame that arrives.
@@ -124,7 +141,7 @@ impl Buffers {
         let pool = |switch: usize| {
             let ports = wiring.ports(wiring.hosts + switch);
             let size = buffer.bytes.saturating_sub(set_aside(params, &headrooms, ports));
-            Pool { size, used: 0, held: 0 }
+            Pool::new(size, buffer.alpha)
         };
         Some(Self {
             alpha: buffer.alpha,
@@ -143,56 +160,52 @@ impl Buffers {
         self.lossless >> class & 1 == 1
     }
 
-    /// \[bytes\] The threshold of a switch.
-    #[inline]
-    fn threshold(&self, pool: &Pool) -> u64 {
-        (self.alpha * pool.size.saturating_sub(pool.used) as f64) as u64
-    }
-
     /// Takes in a frame of a class with PFC that has come through an input.
+    #[inline]
     pub(crate) fn take(&mut self, switch: usize, input: usize, class: u8, bytes: u64) -> Admission {
-        let pool = self.pools[switch];
-        let threshold = self.threshold(&pool);
-        let reserve = self.reserve;
-        let ingress = &mut self.ingress[input][usize::from(class)];
+        let (alpha, reserve) = (self.alpha, self.reserve);
+        let (pool, ingress) = (&mut self.pools[switch], &mut self.ingress[input][usize::from(class)]);
+        let before = ingress.counted.saturating_sub(reserve);
         let after = (ingress.counted + bytes).saturating_sub(reserve);
-        let pool = &mut self.pools[switch];
-        if after > threshold {
+        if after > pool.threshold {
             if ingress.headroom + bytes > self.headrooms[input] {
                 return Admission::Dropped;
             }
             ingress.headroom += bytes;
         } else {
-            pool.used += after - ingress.counted.saturating_sub(reserve);
             ingress.counted += bytes;
+            if after > before {
+                pool.occupy(pool.used + (after - before), alpha);
+            }
         }
         pool.held += bytes;
         if ingress.is_off {
             return Admission::Taken;
         }
         let excess = ingress.counted.saturating_sub(reserve);
-        let is_over = ingress.headroom > 0 || excess >= self.threshold(&self.pools[switch]);
-        self.ingress[input][usize::from(class)].is_off = is_over;
-        if is_over { Admission::TakenAndOff } else { Admission::Taken }
+        ingress.is_off = ingress.headroom > 0 || excess >= pool.threshold;
+        if ingress.is_off { Admission::TakenAndOff } else { Admission::Taken }
     }
 
     /// Releases a frame of a class with PFC that came through an input. True if its sender may go on again.
+    #[inline]
     pub(crate) fn give_back(&mut self, switch: usize, input: usize, class: u8, bytes: u64) -> bool {
-        let reserve = self.reserve;
+        let (alpha, reserve) = (self.alpha, self.reserve);
         let (pool, ingress) = (&mut self.pools[switch], &mut self.ingress[input][usize::from(class)]);
         let of_headroom = bytes.min(ingress.headroom);
         ingress.headroom -= of_headroom;
         let before = ingress.counted.saturating_sub(reserve);
         ingress.counted -= bytes - of_headroom;
         let excess = ingress.counted.saturating_sub(reserve);
-        pool.used -= before - excess;
+        if before > excess {
+            pool.occupy(pool.used - (before - excess), alpha);
+        }
         pool.held -= bytes;
         if !ingress.is_off || ingress.headroom > 0 {
             return false;
         }
-        let threshold = self.threshold(&self.pools[switch]);
-        let may_go_on = excess == 0 || excess + self.xon_offset <= threshold;
-        self.ingress[input][usize::from(class)].is_off = !may_go_on;
+        let may_go_on = excess == 0 || excess + self.xon_offset <= pool.threshold;
+        ingress.is_off = !may_go_on;
         may_go_on
     }
 
@@ -203,15 +216,16 @@ impl Buffers {
         if is_full || (queue + bytes) as f64 > self.alpha * (pool.size - pool.used) as f64 {
             return false;
         }
-        self.pools[switch].used += bytes;
-        self.pools[switch].held += bytes;
+        let pool = &mut self.pools[switch];
+        pool.occupy(pool.used + bytes, self.alpha);
+        pool.held += bytes;
         true
     }
 
     /// Releases a frame of a class without PFC.
     pub(crate) fn leave(&mut self, switch: usize, bytes: u64) {
         let pool = &mut self.pools[switch];
-        pool.used -= bytes;
+        pool.occupy(pool.used - bytes, self.alpha);
         pool.held -= bytes;
     }
 
@@ -261,7 +275,7 @@ mod tests {
             reserve: 1_000,
             xon_offset: 500,
             lossless: 0b1000,
-            pools: vec![Pool { size: 10_000, used: 0, held: 0 }],
+            pools: vec![Pool::new(10_000, 0.5)],
             headrooms: vec![3_000; 2],
             ingress: vec![[Ingress::default(); CLASSES]; 2],
         }
@@ -295,7 +309,7 @@ mod tests {
     #[test]
     fn exactly_the_threshold_pauses() {
         let mut buffers = buffers();
-        buffers.pools[0].used = 4_000;
+        buffers.pools[0].occupy(4_000, 0.5);
         // e = 2 000 after it, and the threshold is (10 000 - 6 000) / 2.
         assert_eq!(buffers.take(0, 1, 3, 3_000), Admission::TakenAndOff);
         assert_eq!(buffers.ingress[1][3].counted, 3_000);

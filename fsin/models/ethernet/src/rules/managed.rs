@@ -226,8 +226,11 @@ pub(crate) fn arrive<P: Ports>(
     notices: &mut Notices,
 ) -> bool {
     let Frame { class, bytes, .. } = p.frame(*entry);
+    if p.managed().buffers.as_ref().is_none_or(|buffers| !buffers.is_lossless(class)) {
+        return true;
+    }
     let switch = switch_of(p, input);
-    let Some(buffers) = p.managed().buffers.as_mut().filter(|buffers| buffers.is_lossless(class)) else { return true };
+    let Some(buffers) = &mut p.managed().buffers else { return true };
     let admission = buffers.take(switch, input, class, bytes.into());
     if admission == Admission::Dropped {
         p.count_dropped(input, false);
@@ -292,24 +295,23 @@ pub(crate) fn enqueue<P: Ports>(p: &mut P, output: usize, mut entry: P::Entry, n
     }
     p.enters(output);
     let is_free = p.is_free(output);
-    let key = p.key(entry);
     let managed = p.managed();
     let before = if class == CONTROL { 0 } else { managed.queues[output].bytes(class) };
-    if managed.mark_at == MarkAt::Arrival && takes_marks && !is_marked && managed.marks(output, class, before, key) {
-        p.mark(&mut entry);
-        p.tally(output, Event::Marked { class });
+    if managed.mark_at == MarkAt::Arrival && takes_marks && !is_marked {
+        let key = p.key(entry);
+        if p.managed().marks(output, class, before, key) {
+            p.mark(&mut entry);
+            p.tally(output, Event::Marked { class });
+        }
     }
     let managed = p.managed();
     let queues = &mut managed.queues[output];
-    let passes = is_free && !queues.has_next() && queues.paused >> class & 1 == 0;
+    if is_free && !queues.has_next() && queues.paused >> class & 1 == 0 {
+        queues.pass(&managed.plan, class);
+        return depart(p, output, entry, class, None);
+    }
     let length = queues.waiting();
     queues.push(class, bytes, entry);
-    if passes {
-        if let Some(Next::Frame { frame, class, behind }) = queues.pop(&managed.plan) {
-            depart(p, output, frame, class, behind);
-        }
-        return;
-    }
     p.count_joins(output, length);
     if class != CONTROL {
         p.tally(output, Event::Queue { class, bytes: (before + u64::from(bytes)) as u32 });
@@ -379,7 +381,7 @@ fn join<P: Ports>(p: &mut P, output: usize, level: u8, entry: P::Entry) {
     let is_free = p.is_free(output);
     let queues = &mut p.managed().queues[output];
     if is_free && !queues.has_next() {
-        return depart(p, output, entry, level, 0);
+        return depart(p, output, entry, level, None);
     }
     let length = queues.waiting();
     queues.push(level, bytes, entry);
@@ -393,15 +395,18 @@ fn join<P: Ports>(p: &mut P, output: usize, level: u8, entry: P::Entry) {
 
 /// True if there is room for a frame of a class of data at an output. It is counted there, if the class has no PFC.
 fn has_room<P: Ports>(p: &mut P, output: usize, class: u8, bytes: u64) -> bool {
-    let (switch, room) = (switch_of(p, output), p.wiring().rooms[output]);
     let managed = p.managed();
     if managed.epochs.get(output).is_some_and(|epochs| epochs.tripped >> class & 1 == 1) {
         return false;
     }
+    if managed.buffers.as_ref().is_some_and(|buffers| buffers.is_lossless(class)) {
+        return true;
+    }
+    let (switch, room) = (switch_of(p, output), p.wiring().rooms[output]);
+    let managed = p.managed();
     let queues = &managed.queues[output];
     match &mut managed.buffers {
         None => queues.waiting_data() < room,
-        Some(buffers) if buffers.is_lossless(class) => true,
         Some(buffers) => {
             let has_room = buffers.join(switch, queues.bytes(class), bytes);
             if has_room {
@@ -434,30 +439,34 @@ pub(crate) fn send<P: Ports>(p: &mut P, port: usize) {
             if class != CONTROL {
                 p.tally(port, Event::Queue { class, bytes: behind as u32 });
             }
-            depart(p, port, frame, class, behind);
+            depart(p, port, frame, class, Some(behind));
         }
         None => p.send_of_host(port),
     }
 }
 
-/// Transmits a frame that leaves a switch, of whose class `behind` bytes wait behind it.
+/// Transmits a frame that leaves a switch, of whose class `behind` bytes wait behind it; `None` if it has not waited, and
+/// nothing else does.
 #[inline]
-fn depart<P: Ports>(p: &mut P, port: usize, mut entry: P::Entry, class: u8, behind: u64) {
+fn depart<P: Ports>(p: &mut P, port: usize, mut entry: P::Entry, class: u8, behind: Option<u64>) {
+    let (may_have_more, behind) = (behind.is_some(), behind.unwrap_or(0));
     let Frame { bytes, takes_marks, is_marked, takes_stamps, .. } = p.frame(entry);
-    let key = p.key(entry);
-    let managed = p.managed();
+    let trims = p.managed().trimming.is_some();
     // Queues of two levels count a mark at each port, also of frames that are marked already.
-    if takes_marks && (!is_marked || managed.trimming.is_some()) {
-        match managed.mark_at {
-            MarkAt::Departure if managed.marks(port, class, behind, key) => {
-                p.mark(&mut entry);
-                p.tally(port, Event::Marked { class });
+    if takes_marks && (!is_marked || trims) {
+        match p.managed().mark_at {
+            MarkAt::Departure => {
+                let key = p.key(entry);
+                if p.managed().marks(port, class, behind, key) {
+                    p.mark(&mut entry);
+                    p.tally(port, Event::Marked { class });
+                }
             }
             MarkAt::Sent => p.mark_when_sent(port, entry),
-            _ => {}
+            MarkAt::Arrival => {}
         }
     }
-    if p.managed().trimming.is_some() {
+    if trims {
         let until = p.now().saturating_add(p.wiring().links[port].time(bytes));
         if let Some(trimming) = &mut p.managed().trimming {
             trimming.serve(port, usize::from(class == CONTROL), bytes.into(), until);
@@ -475,7 +484,9 @@ fn depart<P: Ports>(p: &mut P, port: usize, mut entry: P::Entry, class: u8, behi
     // An engine that hands the frame over does not know it any more.
     let input = p.let_go(entry);
     p.transmit(port, entry);
-    p.wait(port);
+    if may_have_more {
+        p.wait(port);
+    }
     if let Some(input) = input {
         give_back(p, input, class, bytes.into());
     }

@@ -112,6 +112,16 @@ impl<T: Copy> Queues<T> {
         !self.pauses.is_empty() || self.ready & !self.paused != 0
     }
 
+    /// A frame of a class goes through the port without waiting, where [nothing else does](Self::has_next) and the class
+    /// is not paused: as after [`push`](Self::push) and [`pop`](Self::pop).
+    #[inline]
+    pub(crate) const fn pass(&mut self, plan: &Plan, class: u8) {
+        if class != CONTROL {
+            self.ahead = 0;
+            self.turn.pass(plan, class);
+        }
+    }
+
     /// Takes what the port sends next.
     #[inline]
     pub(crate) fn pop(&mut self, plan: &Plan) -> Option<Next<T>> {

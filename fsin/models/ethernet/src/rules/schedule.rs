@@ -145,6 +145,14 @@ impl Turn {
         }
     }
 
+    /// The only frame that waits is served: it is of this class, which keeps no deficit.
+    #[inline]
+    pub(crate) const fn pass(&mut self, plan: &Plan, class: u8) {
+        if plan.strict >> class & 1 == 0 {
+            self.last = class;
+        }
+    }
+
     /// Takes the next frame of a class off its deficit; false if that is too small.
     fn pay(&mut self, class: u8, head: &impl Fn(u8) -> u32) -> bool {
         let deficit = &mut self.deficits[usize::from(class)];

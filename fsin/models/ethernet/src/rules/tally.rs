@@ -89,6 +89,7 @@ impl Tally {
     }
 
     /// Counts something at a port at time `at` \[ps\].
+    #[inline(always)]
     pub(crate) fn count(&mut self, port: usize, at: u64, event: Event) {
         let classes = &mut self.ports[port];
         match event {

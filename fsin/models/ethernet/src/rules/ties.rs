@@ -2,36 +2,38 @@
 //!
 //! Decision: docs/decisions/0211-frames-and-ties.md.
 
-use trgen::rng::mix2;
+use std::sync::Arc;
 
-use super::wiring::Link;
+use trgen::rng::mix2;
 
 /// Width \[bits\] of numbers of ports, and of ranks.
 const BITS: u32 = 31;
 
 /// Ranks frames that arrive at the same instant.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Ties {
-    /// Random stream of the hash; `None` if the numbers of the ports rank the frames.
-    key: Option<u64>,
+    /// By device: the random stream of its hash. Empty if the numbers of the ports rank the frames.
+    keys: Arc<[u64]>,
 }
 
 impl Ties {
-    pub(crate) fn new(seed: u64, is_hash: bool) -> Self {
+    /// Of a network of so many devices.
+    pub(crate) fn new(seed: u64, is_hash: bool, devices: usize) -> Self {
         const PURPOSE: u64 = 0x7469_6573;
-        Self { key: is_hash.then(|| mix2(seed, PURPOSE)) }
+        let devices = if is_hash { devices as u64 } else { 0 };
+        Self { keys: (0..devices).map(|device| mix2(mix2(seed, PURPOSE), device)).collect() }
     }
 
     /// True if a hash ranks the frames.
-    pub(crate) const fn is_hash(self) -> bool {
-        self.key.is_some()
+    pub(crate) fn is_hash(&self) -> bool {
+        !self.keys.is_empty()
     }
 
-    /// The rank of a frame, or of its end, that arrives `at` ps over the link that leaves through a port: the least is
-    /// first. 0 of all if ports rank. With the hash, frames at one device have different ranks, below 2^31.
+    /// The rank of a frame, or of its end, that arrives `at` ps at a device over the link that leaves through a port: the
+    /// least is first. 0 of all if ports rank. With the hash, frames at one device have different ranks, below 2^31.
     #[inline(always)]
-    pub(crate) fn rank(self, link: &Link, port: u32, at: u64) -> u32 {
-        self.key.map_or(0, |key| permuted(port, mix2(mix2(key, link.device.into()), at)))
+    pub(crate) fn rank(&self, device: u32, port: u32, at: u64) -> u32 {
+        self.keys.get(device as usize).map_or(0, |&key| permuted(port, mix2(key, at)))
     }
 }
 

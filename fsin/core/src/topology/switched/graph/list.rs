@@ -7,6 +7,7 @@ use trgen::catalog::{ErrorKind, SpecError};
 
 use super::attribute::{refusal, short};
 use super::description::Description;
+use super::format::FORMATS;
 use super::lines::words;
 use super::statement::{Attributes, Places, Word};
 
@@ -28,6 +29,23 @@ pub(super) fn parse(text: &str, to: &mut Description<'_>) -> Result<(), SpecErro
     Ok(())
 }
 
+/// Characters that no name of a node in a list has: they belong to formats that have a grammar. Without this, the first
+/// line of `graph {` would be a link between two nodes, for a program that knows lists alone.
+const OF_OTHERS: [char; 7] = ['{', '}', ';', '"', '<', '>', '='];
+
+/// Refuses a word that cannot be the name of a node: of other formats, or without a letter or digit.
+fn name(places: &Places<'_>, word: &Word<'_>) -> Result<(), SpecError> {
+    if !word.text.contains(OF_OTHERS) && word.text.contains(char::is_alphanumeric) {
+        return Ok(());
+    }
+    let what = format!("`{}` is no name of a node in a list of links", short(&word.text));
+    let remedy = match FORMATS.rows().len() {
+        1 => format!("{FORM}; formats of other tools are read after `fsin_networks::install()`"),
+        _ => FORM.to_owned(),
+    };
+    Err(refusal(places, word.at, ErrorKind::Malformed, what, remedy))
+}
+
 /// States a line, which has a word.
 fn state(words: &[Word<'_>], to: &mut Description<'_>) -> Result<(), SpecError> {
     let [first, rest @ ..] = words else { return Ok(()) };
@@ -35,12 +53,15 @@ fn state(words: &[Word<'_>], to: &mut Description<'_>) -> Result<(), SpecError> 
     let (is_directed, rest) = match rest {
         [] => return Err(malformed(places, first, "a node without a link")),
         [key, ..] if OF_NODES.contains(&&*key.text) => {
+            name(places, first)?;
             return to.node(first, &attributes(places, rest)?).map(|_| ());
         }
         [mark, rest @ ..] if mark.text == "->" || mark.text == "--" => (mark.text == "->", rest),
         rest => (false, rest),
     };
     let [other, rest @ ..] = rest else { return Err(malformed(places, first, "a link to no node")) };
+    name(places, first)?;
+    name(places, other)?;
     to.edge([first, other], is_directed, &attributes(places, rest)?)
 }
 
@@ -56,4 +77,33 @@ fn attributes<'a>(places: &Places<'_>, words: &[Word<'a>]) -> Result<Attributes<
         _ => Err(malformed(places, &pair[0], "an attribute without a value")),
     });
     pairs.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::super::network;
+
+    /// Files of other formats, as a program sees them that knows lists alone.
+    #[test]
+    fn other_formats_are_no_links() {
+        for text in [
+            "graph { a -- b -- c -- a }",
+            "graph {\n  a -- b;\n}\n",
+            "strict digraph x {\n  a -> b\n}\n",
+            "graph [\n  node [\n    id 0\n  ]\n]\n",
+            "{\n  \"nodes\": []\n}\n",
+            "<graphml>\n  <graph id=\"G\">\n",
+            "SwitchName=s0 Nodes=n[0-3]\nSwitchName=s1 Nodes=n[4-7]\n",
+            "NODES (\n  a ( 1 2 )\n)\n",
+            "Switch 36 \"S-0002c9\" # switch\n",
+        ] {
+            let refusal = network(text, "graph:x".to_owned(), None).unwrap_err();
+            let words = format!("{refusal}: {}", refusal.remedy());
+            assert!(words.contains("line 1") || words.contains(":1"), "{text}: {words}");
+            assert!(words.contains("fsin_networks::install()"), "{text}: {words}");
+        }
+        assert!(network("h[0] s-1\ns-1 10.0.0.2:4 delay 3\n", "graph:x".to_owned(), None).is_ok());
+    }
 }

@@ -36,6 +36,8 @@ impl Divided {
 }
 
 impl Events for Divided {
+    const LOOKS_AHEAD: bool = false;
+
     fn base(&self) -> &Base {
         &self.hosts.base
     }

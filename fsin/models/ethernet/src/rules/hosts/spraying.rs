@@ -13,8 +13,12 @@ impl Hosts {
     #[inline]
     pub(super) fn take_of_spray(&mut self) {
         let Some(spray) = &mut self.spray else { return };
-        self.ready.append(&mut spray.touched);
-        self.wakes.append(&mut spray.wakes);
+        if !spray.touched.is_empty() {
+            self.ready.append(&mut spray.touched);
+        }
+        if !spray.wakes.is_empty() {
+            self.wakes.append(&mut spray.wakes);
+        }
         while let Some(flow) = spray.done.pop() {
             if let Some(message) = spray.ended(flow) {
                 self.messages.let_go(message);

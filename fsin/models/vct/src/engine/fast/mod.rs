@@ -296,6 +296,14 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
         })
     }
 
+    /// True if a message of this node has been sent before the cycle at which the clock stands: it keeps its place at
+    /// the interface until then, as all that are sent in it.
+    #[inline(always)]
+    fn has_sent_at_once(&mut self, node: usize) -> bool {
+        let (clock, may) = (self.clock, self.may_send_at_once);
+        may && self.parts.only_mut().is_some_and(|part| part.has_sent_at_once(clock, node))
+    }
+
     /// Simulates the cycle at which the clock stands, or as much of it as its notices need.
     fn cycle(&mut self, notices: &mut Notices) {
         let (now, in_network) = (self.clock, self.whole.in_network);
@@ -395,7 +403,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Engine 
             return self.whole.messages.drop_at_source(packets, 0);
         }
         let source = message.source.index();
-        if self.whole.unsent[source] >= self.rules.interface_room {
+        let (unsent, room) = (self.whole.unsent[source], self.rules.interface_room);
+        if unsent >= room || unsent + 1 == room && self.has_sent_at_once(source) {
             return Injected::Refused;
         }
         let now = Cycle(self.clock);

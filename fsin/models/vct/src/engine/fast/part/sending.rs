@@ -19,6 +19,12 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
         self.works.clock = now;
         self.works.accept(&mut self.routers, node, message)
     }
+
+    /// True if all of a message of a node has been sent in cycle `now`, and nothing waits behind it.
+    #[inline(always)]
+    pub(in crate::engine::fast) fn has_sent_at_once(&self, now: u64, node: usize) -> bool {
+        self.works.senders.get(node).is_some_and(|sender| sender.tried == now && sender.waiting.is_empty())
+    }
 }
 
 impl Sender {
