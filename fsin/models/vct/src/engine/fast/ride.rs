@@ -40,13 +40,14 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Fast<L,
     /// Begins a period, if enough of them may follow.
     fn begin_period(&mut self, until: u64) -> Option<Begun> {
         let (now, cycles) = (self.clock, self.rules.tail + 1);
-        let words = self.sides()?;
         let part = self.parts.only_mut()?;
         let progress = part.in_progress();
         let is_long = progress.iter().all(|(_, message)| message.packets > 2 * Trains::FEWEST);
         if progress.is_empty() || !is_long || (until - now) / cycles <= 2 * Trains::FEWEST || !part.may_flow() {
             return None;
         }
+        let words = self.sides()?;
+        let part = self.parts.only_mut()?;
         part.begin_sights();
         Some(Begun { at: now, words, sequences: part.sequences() })
     }
