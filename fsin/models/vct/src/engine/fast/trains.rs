@@ -132,6 +132,39 @@ pub(super) struct Track {
     pub(super) riders: [Option<u32>; 2],
 }
 
+/// The channels that packets of a track may take, by hop and node, and those that some have taken, as masks.
+pub(super) struct Remembered {
+    places: Vec<Vec<(u32, u64, u64)>>,
+}
+
+impl Remembered {
+    /// None taken; in a direct network, `channels` are those of a step.
+    pub(super) fn new(track: &Track, channels: impl Fn(&Step) -> u64) -> Self {
+        let here = |(hop, step): (usize, &Step)| match track.ways.get(hop) {
+            Some(ways) => ways.iter().map(|&(node, candidates)| (node, candidates, 0)).collect(),
+            None => vec![(step.node, channels(step), 0)],
+        };
+        Self { places: track.flow.path.iter().enumerate().map(here).collect() }
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        self.places.iter_mut().flatten().for_each(|place| place.2 = 0);
+    }
+
+    /// Adds the channel of a step.
+    pub(super) fn add(&mut self, hop: usize, step: Step) {
+        if let Some(place) = self.places[hop].iter_mut().find(|place| place.0 == step.node) {
+            place.2 |= 1 << step.output;
+        }
+    }
+
+    /// True if all channels have been taken that packets may take.
+    pub(super) fn is_all(&self) -> bool {
+        self.places.iter().flatten().all(|&(_, candidates, taken)| taken == candidates)
+    }
+}
+
 /// A period that has begun.
 #[derive(Debug)]
 pub(super) struct Begun {

@@ -8,7 +8,7 @@ use super::super::mask::Mask;
 use super::super::moves::Ahead;
 use super::super::rules::Rules;
 use super::super::state::{Buffer, Endpoint, Packet, Router, Sender};
-use super::super::trains::{Flow, Sight, Sights, Step, Track};
+use super::super::trains::{Flow, Remembered, Sight, Sights, Step, Track};
 use super::{Event, Left, Part, Works};
 use crate::engine::messages::Unsent;
 use crate::router::layout::{Layout, is_switched};
@@ -461,39 +461,6 @@ impl Track {
         // The tail of the packet before has not been ejected.
         let two = self.flow.begin + self.flow.hops() > now;
         self.riders[0].is_some() && self.riders[1].is_some() == two
-    }
-}
-
-/// The channels that packets of a track may take, by hop and node, and those that some have taken, as masks.
-struct Remembered {
-    places: Vec<Vec<(u32, u64, u64)>>,
-}
-
-impl Remembered {
-    /// None taken; in a direct network, `channels` are those of a step.
-    fn new(track: &Track, channels: impl Fn(&Step) -> u64) -> Self {
-        let here = |(hop, step): (usize, &Step)| match track.ways.get(hop) {
-            Some(ways) => ways.iter().map(|&(node, candidates)| (node, candidates, 0)).collect(),
-            None => vec![(step.node, channels(step), 0)],
-        };
-        Self { places: track.flow.path.iter().enumerate().map(here).collect() }
-    }
-
-    /// Forgets all.
-    fn clear(&mut self) {
-        self.places.iter_mut().flatten().for_each(|place| place.2 = 0);
-    }
-
-    /// Adds the channel of a step.
-    fn add(&mut self, hop: usize, step: Step) {
-        if let Some(place) = self.places[hop].iter_mut().find(|place| place.0 == step.node) {
-            place.2 |= 1 << step.output;
-        }
-    }
-
-    /// True if all channels have been taken that packets may take.
-    fn is_all(&self) -> bool {
-        self.places.iter().flatten().all(|&(_, candidates, taken)| taken == candidates)
     }
 }
 
