@@ -48,8 +48,10 @@ pub(super) const BATCH: &[&str] =
 pub(super) const TASKS: &[&str] = &["eager", "tasks-per-node", "placement", "bandwidth", "phit-bytes"];
 /// Keys of one application alone, whose ranks have numbers.
 pub(super) const RANKS: &[&str] = &["slow"];
+/// Keys of one application alone, whose iterations or packets may repeat each other.
+pub(super) const SKIPS: &[&str] = &["no-skip"];
 /// Keys of one kernel alone, whose iterations may repeat each other.
-pub(super) const ROUNDS: &[&str] = &["no-skip", "no-digest"];
+pub(super) const ROUNDS: &[&str] = &["no-digest"];
 /// Keys of finite runs.
 pub(super) const ENDING: &[&str] = &["max-cycles", "strict"];
 /// Keys of traces.
@@ -117,14 +119,22 @@ pub(super) fn conflicts(settings: &Settings, tasks: Option<&'static str>, times:
     {
         return useless(key, phrase!["without ", ["job-mix"]], phrase!["leave it out, or give ", ["job-mix"]]);
     }
-    if (tasks != Some("kernel") || times == Times::Beside)
-        && let Some(key) = given(ROUNDS)
-    {
-        let why = match tasks {
-            Some("kernel") => "with traffic beside the kernel, which draws at random".into(),
-            _ => phrase!["without ", ["kernel"], ", whose iterations may repeat each other"],
-        };
-        return useless(key, why, "leave it out".into());
+    for (keys, repeats) in [(ROUNDS, &["kernel"][..]), (SKIPS, &["kernel", "trace"])] {
+        let is_one = tasks.is_some_and(|tasks| repeats.contains(&tasks));
+        if let Some(key) = given(keys).filter(|_| !is_one || times == Times::Beside) {
+            let why = match (is_one, repeats) {
+                (true, _) => "with traffic beside the application, which draws at random".into(),
+                (_, [_]) => phrase!["without ", ["kernel"], ", whose iterations may repeat each other"],
+                _ => phrase![
+                    "without ",
+                    ["kernel"],
+                    " or ",
+                    ["trace"],
+                    ", whose iterations or packets may repeat each other"
+                ],
+            };
+            return useless(key, why, "leave it out".into());
+        }
     }
     if tasks == Some("flows") {
         if times == Times::Beside {

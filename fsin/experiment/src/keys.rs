@@ -73,7 +73,7 @@ const KEYS: &[Key] = &[
     key_of(RunControl, "cycles", "C", Integer, None, "cycles", "a fixed run instead: no warm-up, everything is counted"),
     key_of(RunControl, "max-cycles", "C", Integer, None, "cycles", "limit of a trace, kernel or shots"),
     key_of(RunControl, "strict", "", Switch, Some("false"), "", "exit with status 3 when {max-cycles} ends a run").needing(&[Need::set("max-cycles")]),
-    key_of(RunControl, "no-skip", "", Switch, None, "", "simulate every iteration of a kernel, also where they repeat each other exactly: the same results, later"),
+    key_of(RunControl, "no-skip", "", Switch, None, "", "simulate every iteration of a kernel and every packet of long messages, also where they repeat each other exactly: the same results, later"),
     key_of(RunControl, "no-digest", "", Switch, None, "", "no digest of a kernel: iterations that repeat each other are skipped without hashing their deliveries"),
     key_of(RunControl, "watchdog", "C", Integer, Some("10000"), "cycles", "time without any phit moving that means deadlock"),
     key_of(RunControl, "engine", "NAME", Word, Some("fast"), "", "fast (packet by packet) or reference (phit by phit): the same results"),

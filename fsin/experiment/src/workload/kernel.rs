@@ -15,14 +15,14 @@ use trgen::{Geometry, phrase};
 use super::programs::{application, check_slow, choice_without_rules, misplaced};
 use super::synthetic::misfit;
 use super::{Driver, Workload, WorkloadFamily};
-use crate::conflicts::{COLLECTIVES, RANKS, ROUNDS, TASKS};
+use crate::conflicts::{COLLECTIVES, RANKS, ROUNDS, SKIPS, TASKS};
 use crate::resolve::Experiment;
 use crate::settings::{Settings, SettingsError};
 use crate::trouble::Trouble;
 
 pub(super) static ROW: WorkloadFamily = WorkloadFamily {
     key: Some("kernel"),
-    keys: &[TASKS, RANKS, ROUNDS, COLLECTIVES],
+    keys: &[TASKS, RANKS, ROUNDS, SKIPS, COLLECTIVES],
     parse: |request| {
         let folder = request.settings.folder_of("kernel");
         let spec = kernels::with_files(request.settings.word("kernel"), |name| folder.join(name));
@@ -85,7 +85,8 @@ impl Workload for Kernel {
     }
 
     fn understands(&self, key: &str) -> bool {
-        ROW.understands(key, self.beside.is_some()) && !(self.beside.is_some() && ROUNDS.contains(&key))
+        ROW.understands(key, self.beside.is_some())
+            && !(self.beside.is_some() && (ROUNDS.contains(&key) || SKIPS.contains(&key)))
     }
 
     fn has_timeline(&self) -> bool {

@@ -28,14 +28,14 @@ use super::programs::{
     reject_inapplicable, replaying, slow_among, slow_down, started, with_background,
 };
 use super::{Driven, Driver, Workload, WorkloadFamily, whole_cycle};
-use crate::conflicts::{RANKS, TASKS, TRACE};
+use crate::conflicts::{RANKS, SKIPS, TASKS, TRACE};
 use crate::hosts::{Holds, are_loggops, check_kind, dialect, in_units};
 use crate::resolve::Experiment;
 use crate::trouble::Trouble;
 
 pub(super) static ROW: WorkloadFamily = WorkloadFamily {
     key: Some("trace"),
-    keys: &[TASKS, TRACE, RANKS],
+    keys: &[TASKS, TRACE, RANKS, SKIPS],
     parse: |request| {
         Ok(Arc::new(Trace {
             path: request.settings.word("trace").into(),
@@ -65,7 +65,7 @@ impl Workload for Trace {
     }
 
     fn understands(&self, key: &str) -> bool {
-        ROW.understands(key, self.beside.is_some())
+        ROW.understands(key, self.beside.is_some()) && !(self.beside.is_some() && SKIPS.contains(&key))
     }
 
     fn has_timeline(&self) -> bool {
