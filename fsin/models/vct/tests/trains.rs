@@ -1,6 +1,7 @@
 //! Runs in which periods within messages are passed at once equal those in which every cycle is simulated.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::print_stdout, reason = "its figures are what it is run for")]
 
 use std::path::Path;
 use std::sync::Arc;
