@@ -3,7 +3,8 @@
 //! Every bound counts whole packets, as the network does, and assumes minimal routes and evenly spread load. The rates are
 //! those of the settings in force: links, injectors, ports of consumption.
 //!
-//! Decisions: docs/decisions/0341-bounds-of-links.md, docs/decisions/0535-observers-and-bounds.md.
+//! Decisions: docs/decisions/0341-bounds-of-links.md, docs/decisions/0535-observers-and-bounds.md,
+//! docs/decisions/0631-bounds-of-graphs-in-place.md.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -12,13 +13,14 @@ use trgen::phrase::Phrase;
 use trgen::trace::flow::Flow;
 use trgen::trace::placement::{Distance, hop_bytes};
 use trgen::trace::replay::{Rule, TimesAlone};
-use trgen::{Cycle, Message, NodeId, phrase};
+use trgen::{Cycle, Message, NodeId, TrGen, phrase};
 
 use super::execute::run;
 use super::plan::RunPlan;
 use super::resolve::Experiment;
 use super::trouble::Trouble;
 use super::workload::{Driven, Driver};
+use fsin_core::couple::Coupled;
 use fsin_core::family::{Rates, Units, capacities};
 use fsin_core::topology::{Capacities, Distances, Port, Topology, cuts, links_of, node_name};
 use fsin_core::words::counted;
@@ -137,7 +139,7 @@ impl Bounds {
     /// is the number of packets by router and port, of runs that count it by themselves.
     pub(super) fn of(
         experiment: &Experiment,
-        driven: &dyn Driven,
+        driven: &mut dyn Driven,
         completion: u64,
         messages: u64,
         crossings: &[u64],
@@ -150,7 +152,7 @@ impl Bounds {
             let found = driven.completions_alone();
             let at_once = match found {
                 Some((clock, _)) => Some(self::completion(experiment, clock)),
-                None => critical_path(experiment, stop)?,
+                None => critical_path(experiment, driven, stop)?,
             };
             bounds.critical_path = at_once.map(|cycles| {
                 let reason = "the program takes that long over a network that delivers at once".into();
@@ -159,7 +161,7 @@ impl Bounds {
             if bounds.binding().is_none_or(|(_, bound)| bound.cycles < completion) {
                 let alone = match found {
                     Some((_, clock)) => clock.map(|clock| self::completion(experiment, clock)),
-                    None => sequence(experiment, stop)?,
+                    None => sequence(experiment, driven, stop)?,
                 };
                 bounds.sequence = alone.map(|cycles| {
                     let reason =
@@ -391,16 +393,23 @@ fn alone(experiment: &Experiment) -> Option<TimesAlone> {
 
 /// \[cycles\] Completion over a network in which every message is [`alone`]; `None` without such times, and if the run was
 /// stopped.
-fn sequence(experiment: &Experiment, stop: &AtomicBool) -> Result<Option<u64>, Trouble> {
+fn sequence(experiment: &Experiment, driven: &mut dyn Driven, stop: &AtomicBool) -> Result<Option<u64>, Trouble> {
     let Some(rule) = alone(experiment) else { return Ok(None) };
+    let alone = || {
+        let rule = Arc::clone(&rule);
+        let rule = Box::new(move |_: Cycle, message: &Message| {
+            let (leaves, arrives) = rule(message);
+            Passage { leaves, arrives }
+        });
+        ConstantDelay::ruled(experiment.geometry().nodes(), rule)
+    };
+    if let Some(found) = run_again(experiment, driven, &alone, stop) {
+        return Ok(found);
+    }
     if let Some(clock) = followed(experiment, &mut |message| rule(message))? {
         return Ok(Some(completion(experiment, clock)));
     }
-    let rule = Box::new(move |_: Cycle, message: &Message| {
-        let (leaves, arrives) = rule(message);
-        Passage { leaves, arrives }
-    });
-    simulated(experiment, ConstantDelay::ruled(experiment.geometry().nodes(), rule), stop)
+    simulated(experiment, alone(), stop)
 }
 
 /// \[cycle\] The clock after a program over a network in which messages take what a rule says; `None` if it has to be
@@ -411,16 +420,32 @@ fn followed(experiment: &Experiment, rule: Rule<'_>) -> Result<Option<Cycle>, Tr
     Ok(driver.driven.completion_alone(rule).ok().flatten())
 }
 
-/// \[cycles\] Completion of a program over a network; `None` if the run was stopped.
-fn simulated(
+/// The completion \[cycles\] of a program that has ended over another network, by the same source, which begins anew: it
+/// is neither read nor kept twice. `None` if the source cannot.
+fn run_again(
     experiment: &Experiment,
+    driven: &mut dyn Driven,
+    network: &dyn Fn() -> ConstantDelay<'static>,
+    stop: &AtomicBool,
+) -> Option<Option<u64>> {
+    driven.begin_anew().then(|| completed(experiment, driven.source(), network(), stop))
+}
+
+/// \[cycles\] Completion of a program over a network; `None` if the run was stopped.
+fn simulated(experiment: &Experiment, network: ConstantDelay<'_>, stop: &AtomicBool) -> Result<Option<u64>, Trouble> {
+    let mut driver = Driver::new(experiment, experiment.geometry())?;
+    Ok(completed(experiment, driver.source(), network, stop))
+}
+
+/// The completion \[cycles\] of a program over a network; `None` if it is not complete.
+fn completed(
+    experiment: &Experiment,
+    source: &mut dyn TrGen,
     mut network: ConstantDelay<'_>,
     stop: &AtomicBool,
-) -> Result<Option<u64>, Trouble> {
-    let mut driver = Driver::new(experiment, experiment.geometry())?;
-    let coupled = fsin_core::couple::Coupled::new(driver.source(), &mut network, stop);
-    let outcome = run(experiment, coupled, &mut |_| {});
-    Ok(outcome.completion.filter(|_| outcome.complete).map(|clock| completion(experiment, clock)))
+) -> Option<u64> {
+    let outcome = run(experiment, Coupled::new(source, &mut network, stop), &mut |_| {});
+    outcome.completion.filter(|_| outcome.complete).map(|clock| completion(experiment, clock))
 }
 
 /// True if a cycle is a picosecond of continuous time.
@@ -489,7 +514,11 @@ fn fullest_link(experiment: &Experiment, crossings: &[u64], flows: &[Flow]) -> O
 }
 
 /// \[cycles\] Completion over a zero-latency network; `None` if the run was stopped.
-fn critical_path(experiment: &Experiment, stop: &AtomicBool) -> Result<Option<u64>, Trouble> {
+fn critical_path(experiment: &Experiment, driven: &mut dyn Driven, stop: &AtomicBool) -> Result<Option<u64>, Trouble> {
+    let at_once = || ConstantDelay::new(experiment.geometry().nodes(), 0);
+    if let Some(found) = run_again(experiment, driven, &at_once, stop) {
+        return Ok(found);
+    }
     // Where tasks are makes no difference to a network without distances, and finding out where may take long.
     let mut experiment = experiment.clone();
     experiment.placement = "consecutive".to_owned();

@@ -256,15 +256,6 @@ pub fn execute_over(
         Some(mix) => Some(compare_jobs_with_alone(experiment, mix, stop, progress)?),
         None => None,
     };
-    let sent = trace.iter().flat_map(|trace| &trace.report.tasks);
-    let sent = sent.map(|task| task.sent_point_to_point + task.sent_collective).sum();
-    let bounds = match outcome.completion {
-        Some(completion) if outcome.complete => {
-            let crossings = if explains { &outcome.crossings[..] } else { &[] };
-            Bounds::of(experiment, &*driver.driven, completion.0, sent, crossings, stop)?
-        }
-        _ => None,
-    };
     let offered = driver.driven.offered();
     let steadiness = steadiness(experiment, offered, &outcome);
     let is_batch = matches!(experiment.plan, RunPlan::Batch(_));
@@ -302,6 +293,17 @@ pub fn execute_over(
     outcome.warnings.extend(
         energy.iter().flat_map(|energy| &energy.warnings).map(|text| Warning::from(Phrase::from(text.clone()))),
     );
+    // Last, since the program may run again for them: what it did has been taken by now, and nobody needs the network.
+    drop(network);
+    let sent = trace.iter().flat_map(|trace| &trace.report.tasks);
+    let sent = sent.map(|task| task.sent_point_to_point + task.sent_collective).sum();
+    let bounds = match outcome.completion {
+        Some(completion) if outcome.complete => {
+            let crossings = if explains { &outcome.crossings[..] } else { &[] };
+            Bounds::of(experiment, &mut *driver.driven, completion.0, sent, crossings, stop)?
+        }
+        _ => None,
+    };
     let mut finished = Finished {
         counts,
         energy,
@@ -496,8 +498,7 @@ fn steadiness(experiment: &Experiment, offered: Option<f64>, outcome: &Outcome) 
 
 /// Warnings that follow from the experiment and its outcome together.
 fn add_warnings(experiment: &Experiment, finished: &mut Finished) {
-    let mut warnings: Vec<Warning> =
-        experiment.foreseen.iter().cloned().chain(experiment.network.warnings()).map(Warning::from).collect();
+    let mut warnings: Vec<Warning> = experiment.warnings().map(Warning::from).collect();
     warnings.append(&mut finished.outcome.warnings);
     let outcome = &finished.outcome;
     match &finished.trace {

@@ -113,6 +113,12 @@ pub struct Experiment {
 }
 
 impl Experiment {
+    /// What every command that runs the experiment warns of, whatever the outcome: what is known of its settings, and what
+    /// its network warns of.
+    pub fn warnings(&self) -> impl Iterator<Item = Phrase> + '_ {
+        self.foreseen.iter().cloned().chain(self.network.warnings())
+    }
+
     /// Checks settings and builds their experiment.
     ///
     /// # Errors

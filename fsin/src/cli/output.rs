@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 use fsin::experiment::{Carried, bare_texts, rename_manifest};
 use fsin::report::{self, Format};
-use fsin::result::RunResult;
+use fsin::result::{RunResult, WarningKind};
 use fsin::sweep::Collected;
+use fsin::words::counted;
 use trgen::quote::{is_plain, visible};
 
 pub(crate) use super::stderr::tell;
@@ -275,6 +276,28 @@ pub(crate) fn warn_of_parts(folder: &Path, collected: &Collected) {
     }
     if let Some(what) = collected.unequal_ports() {
         tell(&format!("note: {}: {what}", folder.display()));
+    }
+    warn_of_runs(&format!("{}: ", folder.display()), collected);
+}
+
+/// Prints what the runs warn of, but for verdicts, which are counted: each warning once. `of_what` comes before each.
+pub(crate) fn warn_of_runs(of_what: &str, collected: &Collected) {
+    /// Warnings that are printed; `fsin report` shows all.
+    const MOST: usize = 4;
+    let mut points: Vec<(&str, usize)> = Vec::new();
+    let of_runs = collected.rows.iter().flat_map(|row| row.result.warnings_by_kind());
+    for (text, _) in of_runs.filter(|(_, kind)| matches!(kind, Some(WarningKind::Other) | None)) {
+        match points.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, count)) => *count += 1,
+            None => points.push((text, 1)),
+        }
+    }
+    let of = counted(collected.rows.len(), "point", "points");
+    for (text, count) in points.iter().take(MOST) {
+        tell(&format!("warning: {of_what}{text} ({count} of {of})"));
+    }
+    if points.len() > MOST {
+        tell(&format!("warning: {of_what}and {} more: fsin report shows them", points.len() - MOST));
     }
 }
 

@@ -487,6 +487,22 @@ fn a_node_sends_one_blocking_message_after_the_other() {
     assert_eq!(fills["value"], 15.0, "an instant for the begin of each of the 15 messages of a node");
 }
 
+/// Messages that are sent at the instant at which others arrive enter at once where links take no time, in the second part of
+/// that instant: nothing may end by the rates of its first part, which hold for no time.
+#[test]
+fn engines_agree_where_messages_enter_at_the_instant_of_an_end() {
+    let folder = Path::new(".");
+    for topology in ["rrg:s=20,d=4,p=3", "torus:7x5", "fattree:6,2"] {
+        for (seed, tick) in (1..9).flat_map(|seed| ["10us", "3us", "1ps"].map(|tick| (seed, tick))) {
+            let kernel = "all-to-all:tasks=30,bytes=5000";
+            let line =
+                format!("run --network flow --topology {topology} --kernel {kernel} --tick {tick} --seed {seed}");
+            let of = |engine: &str| json(folder, &format!("{line} --engine {engine}"))["digest"].to_string();
+            assert_eq!(of("fast"), of("reference"), "{line}");
+        }
+    }
+}
+
 #[test]
 fn a_tick_merges_instants_and_is_off_by_half_of_it_at_most() {
     let folder = tempfile::tempdir().unwrap();

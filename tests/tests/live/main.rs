@@ -26,3 +26,4 @@ mod mpi_threads;
 mod mpi_time;
 mod mpi_windows;
 mod qemu;
+mod warnings;

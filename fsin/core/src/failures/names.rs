@@ -6,6 +6,7 @@ use trgen::NodeId;
 use trgen::catalog::{ErrorKind, SpecError, suggestion};
 
 use super::parse::{Event, What};
+use crate::topology::switched::BETWEEN_SWITCHES;
 use crate::topology::{DeadLink, Topology, links_both_ways, node_name};
 
 /// Other names of classes of links, each with that of the topology.
@@ -17,9 +18,6 @@ const CLASS_NAMES: [(&str, &str); 6] = [
     ("y", "dimension 1"),
     ("z", "dimension 2"),
 ];
-
-/// Classes of a network of switches that form no groups.
-const OF_SWITCHES: [&str; 2] = ["to endpoints", "between switches"];
 
 /// The links of a topology and the names of its nodes.
 pub(super) struct Names<'a> {
@@ -58,7 +56,7 @@ impl<'a> Names<'a> {
             }
             What::Class(name) => {
                 let class = self.class(event, name)?;
-                Ok(found(&|link| self.class_of(link) == Some(class)))
+                Ok(found(&|link| self.is_of(link, class)))
             }
         }
     }
@@ -151,12 +149,13 @@ impl<'a> Names<'a> {
         event.error(ErrorKind::UnknownName, &what, format!("{} has links to {}", name(one), names.join(", ")))
     }
 
-    /// The classes of links.
+    /// The classes of links; in a network of switches also all between switches together.
     fn classes(&self) -> Vec<String> {
-        match self.topology.link_classes() {
-            classes if classes.is_empty() => OF_SWITCHES.map(str::to_owned).to_vec(),
-            classes => classes,
+        let mut classes = self.topology.link_classes();
+        if self.topology.switched().is_some() && !classes.iter().any(|class| class == BETWEEN_SWITCHES) {
+            classes.push(BETWEEN_SWITCHES.to_owned());
         }
+        classes
     }
 
     /// The class that a word names.
@@ -173,21 +172,25 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// The class of a link; `None` for that between a host and its interface, which is part of the host.
-    fn class_of(&self, link: &DeadLink) -> Option<usize> {
-        if !self.topology.link_classes().is_empty() {
-            return Some(self.topology.link_class(link.from, link.port));
-        }
+    /// True if a link is of a class. That between a host and its interface is part of the host, and of none; those from
+    /// the interface on lead to the host, whatever else they are.
+    fn is_of(&self, link: &DeadLink, class: usize) -> bool {
+        let own = self.topology.link_class(link.from, link.port);
+        let Some(network) = self.topology.switched() else { return own == class };
         let is_nic = |node: NodeId| {
-            let network = self.topology.switched();
             let number = node.index().checked_sub(self.topology.endpoints());
-            number.is_some_and(|number| network.is_some_and(|network| network.fabric().nics().contain(number)))
+            number.is_some_and(|number| network.fabric().nics().contain(number))
         };
         let is_endpoint = |node: NodeId| node.index() < self.topology.endpoints();
-        match (is_endpoint(link.from) || is_endpoint(link.to), is_nic(link.from) || is_nic(link.to)) {
-            (true, true) => None,
-            (false, false) => Some(1),
-            _ => Some(0),
+        let leads_to_host = match (is_endpoint(link.from) || is_endpoint(link.to), is_nic(link.from) || is_nic(link.to))
+        {
+            (true, true) => return false,
+            (one, other) => one || other,
+        };
+        match self.topology.link_classes().get(class).map(String::as_str) {
+            Some(_) if class == 0 => leads_to_host,
+            Some(BETWEEN_SWITCHES) | None => !leads_to_host,
+            Some(_) => own == class,
         }
     }
 }

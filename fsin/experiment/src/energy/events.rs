@@ -20,6 +20,13 @@ const SHIPPED: [(&str, &str); 5] = [
     ("fabric-copackaged", include_str!("tables/fabric-copackaged.toml")),
 ];
 
+/// The class of links between switches that are alike, whose entry serves links between levels of switches without one of
+/// their own.
+pub(crate) const NETWORK: &str = "network";
+
+/// Beginnings of the names of such links.
+const SWITCHES: [&str; 4] = ["level-", "within-level-", "within-nodes", "between-nodes"];
+
 /// The class whose entry serves all classes without one of their own.
 const OTHERS: &str = "default";
 
@@ -258,7 +265,8 @@ impl Table {
 
 /// The entry of a class; that of all others if it has none. No entry at all leaves the part out.
 fn entry<'a, T>(part: &str, of: &'a BTreeMap<String, T>, class: &str) -> Result<Option<&'a T>, SpecError> {
-    match of.get(class).or_else(|| of.get(OTHERS)) {
+    let of_levels = || of.get(NETWORK).filter(|_| SWITCHES.iter().any(|kind| class.starts_with(kind)));
+    match of.get(class).or_else(of_levels).or_else(|| of.get(OTHERS)) {
         None if !of.is_empty() => {
             let what = format!("the table of energies has no [{part}.{class}], and no [{part}.{OTHERS}]");
             Err(SpecError::new(ErrorKind::Unsupported, what, format!("add [{part}.{class}]")).of("energy"))

@@ -2,11 +2,13 @@
 
 use fsin_core::network::{EventEnd, PortFigures, RouterEvents};
 use fsin_core::run::Outcome;
+use fsin_core::topology::switched::BETWEEN_SWITCHES;
 use fsin_core::topology::{Port, Topology};
 use trgen::NodeId;
 use trgen::catalog::SpecError;
 
 use super::counts::{BORDER, Channel, ChannelKind, Counts, Hosts, Ports, RouterCounts};
+use super::events::NETWORK;
 use super::{Estimate, Named};
 use crate::execute::link_packets;
 use crate::resolve::Experiment;
@@ -27,8 +29,8 @@ fn class_of(topology: &dyn Topology, node: NodeId, port: Port) -> String {
     match classes.get(topology.link_class(node, port)).map(String::as_str) {
         Some("within groups") => "local".to_owned(),
         Some("between groups") => "global".to_owned(),
+        None | Some(BETWEEN_SWITCHES) => NETWORK.to_owned(),
         Some(other) => other.replace(' ', "-"),
-        None => "network".to_owned(),
     }
 }
 

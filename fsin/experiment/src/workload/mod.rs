@@ -191,6 +191,12 @@ pub trait Driven: fmt::Debug {
         None
     }
 
+    /// Puts an application that has ended back to its beginning, if it can: without reading it again, and without a record
+    /// of what ranks do over time. What its report and its timeline say has to be taken before.
+    fn begin_anew(&mut self) -> bool {
+        false
+    }
+
     /// True if other traffic runs beside the application.
     fn has_background(&self) -> bool {
         false

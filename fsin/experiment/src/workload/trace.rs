@@ -103,6 +103,11 @@ impl Driven for Routed {
         Some(self.flows().collect())
     }
 
+    fn begin_anew(&mut self) -> bool {
+        self.begin_anew();
+        true
+    }
+
     fn record(&mut self) {
         self.record();
     }

@@ -1,4 +1,6 @@
 //! Flows in simulated time: entries, ends, and shares between them.
+//!
+//! Decision: docs/decisions/0632-parts-of-an-instant.md.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -175,7 +177,6 @@ impl Flows {
         let at = Cycle(self.now);
         let flow = &mut self.flows[slot as usize];
         let path = std::mem::take(&mut flow.uses);
-        flow.places.clear();
         flow.changes = flow.changes.wrapping_add(1);
         let hops = flow.hops.saturating_sub(self.wiring.ports.hidden_hops());
         for of in &path {
@@ -272,7 +273,6 @@ impl Flows {
         }
         let flow = &mut self.flows[slot as usize];
         flow.uses.clear();
-        flow.places.clear();
         flow.changes = flow.changes.wrapping_add(1);
         let message = self.messages.get(slot).message;
         self.messages.lose_all(slot, self.params.payload().short(message.bytes));
@@ -318,6 +318,8 @@ impl Flows {
             false => None,
         };
         self.shares.law().complete(&mut uses, &self.wiring, back);
+        // As long as the flow lives.
+        uses.shrink_to_fit();
         for of in &uses {
             self.chosen[of.link as usize] += 1;
         }
@@ -325,7 +327,6 @@ impl Flows {
         (flow.uses, flow.weight, flow.bound, flow.hops, flow.latency) = (uses, weight, bound, hops as u64, latency);
         flow.released = 0;
         self.shares.of_flows[slot as usize].open(&flow.uses);
-        flow.places.clear();
         latency
     }
 
@@ -534,10 +535,14 @@ impl Engine for Flows {
         };
         debug_assert!(at >= self.now, "an instant of the past: {at} after {}", self.now);
         self.now = at;
+        // Between two parts of an instant rates are those of no time: what ends now has ended in the first part.
+        let is_settled = !self.is_stale;
         if let Some(later) = self.later.pop_front_if(|later| later.at == at) {
             self.change(later, notices);
         }
-        let ended = self.local.as_mut().map_or_else(Vec::new, |(_, services)| services.take_ended(at));
+        let of = |slot: u32| (self.flows[slot as usize].source, self.flows[slot as usize].number, slot);
+        let local = self.local.as_mut().filter(|_| is_settled);
+        let ended = local.map_or_else(Vec::new, |(_, services)| services.take_ended(at, of));
         self.is_stale |= !ended.is_empty();
         self.end_all(&ended, notices);
         while let Some(&Reverse((end, _, _, slot, change))) = self.ends.peek() {

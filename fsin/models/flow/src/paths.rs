@@ -32,8 +32,23 @@ const CHANNELS: usize = 32;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Use {
     pub(crate) link: u32,
+    /// Place of the flow among those of the link; [`UNPLACED`] while it is not on its links.
+    pub(crate) place: u32,
     /// Of the rate of the flow, in units of 1 / [`WHOLE`].
     pub(crate) share: u64,
+}
+
+// Beside the links themselves, most of the memory of a flow.
+const _: () = assert!(size_of::<Use>() == 16);
+
+/// No place.
+pub(crate) const UNPLACED: u32 = u32::MAX;
+
+impl Use {
+    /// A use of a link by a flow that is not on it yet.
+    pub(crate) const fn of(link: u32, share: u64) -> Self {
+        Self { link, place: UNPLACED, share }
+    }
 }
 
 /// The routings that this model carries, the first one of a topology being its default: those that need no queues to
@@ -108,13 +123,13 @@ impl Routes {
         }
         if let Some(network) = &self.stated {
             let links = network.switched()?.stated_routes()?.route(source, destination)?;
-            return Some(links.into_iter().map(|link| Use { link: wiring.stated + link, share: WHOLE }).collect());
+            return Some(links.into_iter().map(|link| Use::of(wiring.stated + link, WHOLE)).collect());
         }
         let key = mix2(mix2(self.seed, source.into()), mix2(destination.into(), number));
         let mut draw = Ways { by_key: ByKey(key), is_grid: self.is_grid };
         let first = wiring.home(source);
         let home = wiring.home(destination);
-        let mut uses = vec![Use { link: wiring.ports.host_port(source) as u32, share: WHOLE }];
+        let mut uses = vec![Use::of(wiring.ports.host_port(source) as u32, WHOLE)];
         let cost = |link: u32| (flows(link) as u128 + 1, u128::from(wiring.capacities[link as usize]));
         let start = Visit { source, destination, first, here: first, home, phase: 0 };
         let phase = self.decide(&start, &mut draw, wiring, &cost);
@@ -124,7 +139,7 @@ impl Routes {
             Paths::Hash | Paths::Adaptive => self.walk(at, key, &mut draw, wiring, &cost, &mut uses)?,
         }
         let last = wiring.ports.home(destination as usize).1;
-        uses.push(Use { link: last as u32, share: WHOLE });
+        uses.push(Use::of(last as u32, WHOLE));
         Some(uses)
     }
 
@@ -221,7 +236,7 @@ impl Routes {
                 },
             };
             let link = chosen.filter(|_| uses.len() < MAX_HOPS)?;
-            uses.push(Use { link, share: WHOLE });
+            uses.push(Use::of(link, WHOLE));
             let next = wiring.router_after(link);
             let phase = self.function.hop(&at, next, draw);
             at = Visit { here: next, phase, ..at };
@@ -260,7 +275,7 @@ impl Routes {
                 }
             }
             if next.is_empty() {
-                uses.extend(sum.into_iter().map(|(link, share)| Use { link, share }));
+                uses.extend(sum.into_iter().map(|(link, share)| Use::of(link, share)));
                 return Some(());
             }
             here = next;

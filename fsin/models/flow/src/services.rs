@@ -18,11 +18,36 @@ use crate::share::{Flow, Key, Level, NO_LINK};
 /// \[ps\] No flow ends so late.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// Flows of the past that a link may keep in any case.
-const SPARE: usize = 16;
+/// Flows of the past that a link may keep in any case: most links of a large network have one flow or two from time to
+/// time.
+const SPARE: usize = 4;
 
-/// A flow of a link: its target, source, number of its message at its source, slot, and number of its change of links.
-type Waiting = (u128, u32, u64, u32, u32);
+/// A flow of a link.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Waiting {
+    /// Its target, upper half first: aligned as a `u128` this would take a third more.
+    target: [u64; 2],
+    slot: u32,
+    /// Number of its change of links.
+    change: u32,
+}
+
+const _: () = assert!(size_of::<Waiting>() == 24);
+
+impl Waiting {
+    const fn new(target: u128, slot: u32, change: u32) -> Self {
+        Self { target: [(target >> 64) as u64, target as u64], slot, change }
+    }
+
+    const fn target(&self) -> u128 {
+        (self.target[0] as u128) << 64 | self.target[1] as u128
+    }
+
+    /// True if the flow has not left the link since.
+    fn is_there(&self, targets: &[Target]) -> bool {
+        targets[self.slot as usize].change == self.change
+    }
+}
 
 /// The grid of ends, and the part of a rate that counts.
 #[derive(Clone, Copy, Debug)]
@@ -162,7 +187,7 @@ impl Services {
 
     /// A flow has its rate from `link` from `now` on; before from `before`, or from [`NO_LINK`] since it entered.
     pub(crate) fn turn(&mut self, slot: u32, flow: &Flow, (before, link): (u32, u32), now: u64) {
-        let &Flow { source, number, left, .. } = flow;
+        let left = flow.left;
         if self.targets.len() <= slot as usize {
             self.targets.resize(slot as usize + 1, Target::default());
         }
@@ -174,12 +199,15 @@ impl Services {
         let (target, change) = (self.of(link as usize).at(now) + left, change.wrapping_add(1));
         self.targets[slot as usize] = Target { target, change };
         let service = &mut self.services[self.numbers[link as usize] as usize];
-        service.waiting.push(Reverse((target, source, number, slot, change)));
-        if service.waiting.len() > service.room {
+        if service.waiting.len() >= service.room {
             let targets = &self.targets;
-            service.waiting.retain(|Reverse((_, _, _, slot, change))| targets[*slot as usize].change == *change);
+            service.waiting.retain(|Reverse(waiting)| waiting.is_there(targets));
             service.room = 2 * service.waiting.len() + SPARE;
+            // Never more than that room, which is less again when the link has fewer flows.
+            service.waiting.shrink_to(service.room);
+            service.waiting.reserve_exact(service.room - service.waiting.len());
         }
+        service.waiting.push(Reverse(Waiting::new(target, slot, change)));
         self.mark(link);
     }
 
@@ -210,9 +238,9 @@ impl Services {
         self.of(link as usize);
         let (targets, service) = (&self.targets, &mut self.services[self.numbers[link as usize] as usize]);
         let mut end = NEVER;
-        while let Some(&Reverse((target, _, _, slot, change))) = service.waiting.peek() {
-            if targets[slot as usize].change == change {
-                end = service.end(target, self.pace, now);
+        while let Some(Reverse(waiting)) = service.waiting.peek() {
+            if waiting.is_there(targets) {
+                end = service.end(waiting.target(), self.pace, now);
                 break;
             }
             service.waiting.pop();
@@ -229,8 +257,7 @@ impl Services {
             }
             // The flow of the first end may have left the link.
             let link = self.heads.first();
-            let is_there =
-                |&Reverse((_, _, _, slot, change)): &Reverse<Waiting>| self.targets[slot as usize].change == change;
+            let is_there = |Reverse(waiting): &Reverse<Waiting>| waiting.is_there(&self.targets);
             if self.services[self.numbers[link] as usize].waiting.peek().is_some_and(is_there) {
                 return Some(end);
             }
@@ -239,22 +266,22 @@ impl Services {
     }
 
     /// Takes the flows that end at `now`, which is not before the first end, in the order of sources and messages:
-    /// source, number and slot.
-    pub(crate) fn take_ended(&mut self, now: u64) -> Vec<(u32, u64, u32)> {
+    /// source, number and slot, which `of` tells by slot.
+    pub(crate) fn take_ended(&mut self, now: u64, of: impl Fn(u32) -> (u32, u64, u32)) -> Vec<(u32, u64, u32)> {
         let mut ended = Vec::new();
         while self.next_end(now).is_some_and(|end| end <= now) {
             let (link, pace) = (self.heads.first(), self.pace);
             loop {
                 let service = &mut self.services[self.numbers[link] as usize];
-                let Some(&Reverse((target, source, number, slot, change))) = service.waiting.peek() else { break };
-                let is_there = self.targets[slot as usize].change == change;
-                if is_there && service.end(target, pace, now) > now {
+                let Some(&Reverse(waiting)) = service.waiting.peek() else { break };
+                let is_there = waiting.is_there(&self.targets);
+                if is_there && service.end(waiting.target(), pace, now) > now {
                     break;
                 }
                 service.waiting.pop();
                 if is_there {
-                    ended.push((source, number, slot));
-                    self.leave(slot);
+                    ended.push(of(waiting.slot));
+                    self.leave(waiting.slot);
                 }
             }
             self.find_head(link as u32, now);

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::params::{Fairness, MILLION, Params};
-use crate::paths::{Use, WHOLE};
+use crate::paths::{UNPLACED, Use, WHOLE};
 use crate::wiring::{Wiring, capacity};
 
 /// \[fs\] A second.
@@ -38,8 +38,6 @@ pub(crate) const NO_LINK: u32 = u32::MAX;
 pub(crate) struct Flow {
     /// What it uses, each link once.
     pub(crate) uses: Vec<Use>,
-    /// By use: its place among the flows of the link.
-    pub(crate) places: Vec<u32>,
     /// \[links\] Length of its path, those of the nodes themselves in a direct network included.
     pub(crate) hops: u64,
     /// Its weight: 1, or [`WEIGHT`] over its round trip.
@@ -69,7 +67,7 @@ pub(crate) struct Flow {
 impl Flow {
     /// True if it is on its links.
     pub(crate) fn has_links(&self) -> bool {
-        self.places.len() == self.uses.len() && !self.uses.is_empty()
+        self.uses.first().is_some_and(|of| of.place != UNPLACED)
     }
 }
 
@@ -123,12 +121,40 @@ impl Share {
 pub(crate) struct OnLink {
     /// Its slot.
     pub(crate) slot: u32,
-    /// Number of the use.
+    /// Number of the use; with the bit [`BOTTLENECK`] if there is another link, and the flow has its rate from this one.
     index: u32,
     /// The other link of its path if that has two, else [`NO_LINK`]: a fill of such flows reads nothing else of them.
     pub(crate) other: u32,
+}
+
+const _: () = assert!(size_of::<OnLink>() == 12);
+
+/// A bit of [`OnLink::index`]: paths are shorter.
+const BOTTLENECK: u32 = 1 << 31;
+
+impl OnLink {
+    /// Number of the use.
+    const fn index(self) -> usize {
+        (self.index & !BOTTLENECK) as usize
+    }
+
     /// True if there is another link, and the flow has its rate from this one.
-    pub(crate) is_bottleneck: bool,
+    pub(crate) const fn is_bottleneck(self) -> bool {
+        self.index & BOTTLENECK > 0
+    }
+
+    /// Keeps whether the flow has its rate from this link of two.
+    fn set_bottleneck(&mut self, is_bottleneck: bool) {
+        self.index = self.index & !BOTTLENECK | if is_bottleneck { BOTTLENECK } else { 0 };
+    }
+}
+
+/// Adds a flow to those of a link. Most links of a large network have few: a list grows by half, not to twice its length.
+fn add(flows: &mut Vec<OnLink>, one: OnLink) {
+    if flows.len() == flows.capacity() {
+        flows.reserve_exact(flows.len() / 2 + 1);
+    }
+    flows.push(one);
 }
 
 /// The law by which links are divided.
@@ -157,10 +183,10 @@ impl Law {
         if self.has_cross_traffic() {
             let part = |share: u64| (u128::from(share) * u128::from(self.cross) / u128::from(WHOLE)) as u64;
             let others: Vec<Use> = match stated_back {
-                Some(links) => links.into_iter().map(|link| Use { link, share: part(WHOLE) }).collect(),
+                Some(links) => links.into_iter().map(|link| Use::of(link, part(WHOLE))).collect(),
                 None => {
                     let peer = |of: &Use| wiring.ports.links()[of.link as usize].peer;
-                    uses.iter().map(|of| Use { link: peer(of), share: part(of.share) }).collect()
+                    uses.iter().map(|of| Use::of(peer(of), part(of.share))).collect()
                 }
             };
             uses.extend(others);
@@ -296,21 +322,20 @@ impl Shares {
     pub(crate) fn enter(&mut self, slot: u32, flow: &mut Flow) {
         self.changes.entered.push(slot);
         self.uses += flow.uses.len();
-        flow.places.clear();
-        for (index, of) in (0_u32..).zip(&flow.uses) {
-            let other = if flow.uses.len() == 2 { flow.uses[1 - index as usize].link } else { NO_LINK };
+        let others = if let [first, second] = &flow.uses[..] { [second.link, first.link] } else { [NO_LINK; 2] };
+        for (index, of) in (0_u32..).zip(&mut flow.uses) {
             let flows = &mut self.flows[of.link as usize];
-            flow.places.push(flows.len() as u32);
-            flows.push(OnLink { slot, index, other, is_bottleneck: false });
+            of.place = flows.len() as u32;
+            add(flows, OnLink { slot, index, other: others[(index & 1) as usize] });
         }
     }
 
     /// A flow has its rate from `link`.
     pub(crate) fn hold(&mut self, slot: u32, link: u32, flow: &Flow) {
         self.of_flows[slot as usize].bottleneck = link;
-        if let ([_, _], &[first, second]) = (&flow.uses[..], &flow.places[..]) {
-            for (of, place) in flow.uses.iter().zip([first, second]) {
-                self.flows[of.link as usize][place as usize].is_bottleneck = of.link == link;
+        if let [_, _] = &flow.uses[..] {
+            for of in &flow.uses {
+                self.flows[of.link as usize][of.place as usize].set_bottleneck(of.link == link);
             }
         }
     }
@@ -335,12 +360,12 @@ impl Shares {
     pub(crate) fn leave(&mut self, slot: u32, all: &mut [Flow]) {
         self.uses -= all[slot as usize].uses.len();
         for index in 0..all[slot as usize].uses.len() {
-            let (link, place) = (all[slot as usize].uses[index].link, all[slot as usize].places[index]);
+            let Use { link, place, .. } = all[slot as usize].uses[index];
             self.changes.links.push(link);
             let flows = &mut self.flows[link as usize];
             flows.swap_remove(place as usize);
             if let Some(moved) = flows.get(place as usize) {
-                all[moved.slot as usize].places[moved.index as usize] = place;
+                all[moved.slot as usize].uses[moved.index()].place = place;
             }
         }
     }

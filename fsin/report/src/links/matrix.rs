@@ -27,10 +27,10 @@ pub(super) fn map(net: &Net) -> Option<Map> {
         "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{side:.1}\" height=\"{side:.1}\" fill=\"none\" stroke=\"#000000\" \
          stroke-width=\"2\"/>\n"
     );
-    // Endpoints of trees are a stage of their own; switches begin with level 0.
+    // Endpoints of trees are level 0; switches begin with level 1, as in the names of classes of links.
     let (what, first) = match &net.rows {
         Some(rows) if rows.name == "group" => ("group", 0),
-        Some(rows) if rows.members.len() > 2 => ("level", 1),
+        Some(rows) if rows.members.len() > 2 => ("level", 0),
         _ if net.endpoints > 0 => ("switch", 0),
         _ => ("node", 0),
     };

@@ -2,7 +2,8 @@
 
 use trgen::NodeId;
 
-use fsin_core::topology::{Rows, Topology, port_name};
+use fsin_core::topology::switched::BETWEEN_SWITCHES;
+use fsin_core::topology::{Port, Rows, Topology, port_name};
 
 /// Maximum number of links of a network for which links are reported.
 const MOST_LINKS: usize = 1 << 18;
@@ -62,13 +63,13 @@ impl Net {
         if outputs.count() > MOST_LINKS {
             return net;
         }
-        let places = net.places();
+        let (places, classes) = (net.places(), topology.link_classes());
         for (from, port) in outputs.all() {
             let Some(to) = topology.neighbour(from, port).map(NodeId::index) else { continue };
             let (from, port) = (from.index(), port.index());
-            let class = match switched {
-                Some(_) => net.class_between(from, to, &places),
-                None => format!("{} links", port_name(topology, port)),
+            let class = match (switched, classes.get(topology.link_class(NodeId::at(from), Port::at(port)))) {
+                (Some(_), Some(class)) => net.directed(class, from, to, &places),
+                _ => format!("{} links", port_name(topology, port)),
             };
             let class = net.classes.iter().position(|known| *known == class).unwrap_or_else(|| {
                 net.classes.push(class);
@@ -90,17 +91,18 @@ impl Net {
         places
     }
 
-    /// The name of the class of the link from one router to another, in a network of switches. `places` has the rows of
-    /// routers.
-    fn class_between(&self, from: usize, to: usize, places: &[usize]) -> String {
-        let groups = self.rows.as_ref().is_some_and(|rows| rows.name == "group");
-        match (places[from], places[to]) {
-            _ if from < self.endpoints => "endpoint to switch".to_owned(),
-            _ if to < self.endpoints => "switch to endpoint".to_owned(),
-            (one, other) if groups => if one == other { "within groups" } else { "between groups" }.to_owned(),
-            (one, other) if one == other => "between switches".to_owned(),
-            // Endpoints are stage 0.
-            (one, other) => format!("level {} to level {}", one.saturating_sub(1), other.saturating_sub(1)),
+    /// The name of the class of links of a network of switches in the direction from one router to another: the least and
+    /// the most that links carry differ up and down. `places` has the rows of routers.
+    fn directed(&self, class: &str, from: usize, to: usize, places: &[usize]) -> String {
+        if from < self.endpoints {
+            return "from endpoints".to_owned();
+        }
+        let levels = class.strip_prefix("level ").and_then(|levels| levels.split_once(" to "));
+        match levels {
+            Some((lower, upper)) if places[from] > places[to] => format!("level {upper} to {lower}"),
+            None if class == BETWEEN_SWITCHES && places[from] < places[to] => format!("{class}, up"),
+            None if class == BETWEEN_SWITCHES && places[from] > places[to] => format!("{class}, down"),
+            _ => class.to_owned(),
         }
     }
 

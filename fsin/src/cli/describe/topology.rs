@@ -406,6 +406,19 @@ fn parallel(topology: &dyn Topology, router: &str) -> String {
     )
 }
 
+/// The classes of links, as `--link-delay` takes them, each with its number of links; empty if there is only one.
+fn classes(topology: &dyn Topology) -> String {
+    let names = topology.link_classes();
+    let mut counts = vec![0_usize; names.len()];
+    for (node, port) in topology.outputs().all().filter(|&(node, port)| topology.neighbour(node, port).is_some()) {
+        if let Some(count) = counts.get_mut(topology.link_class(node, port)) {
+            *count += 1;
+        }
+    }
+    let classes: Vec<String> = names.iter().zip(counts).map(|(name, count)| format!("{name} {count}")).collect();
+    if names.len() > 1 { classes.join(", ") } else { String::new() }
+}
+
 /// The properties of a topology as lines of text.
 fn table(found: &Found) -> String {
     let (topology, unit, blocked) = (&*found.topology, found.unit, found.blocked.as_deref());
@@ -453,6 +466,7 @@ fn table(found: &Found) -> String {
         ),
         ("links", format!("{}, one way", survey.links)),
         ("degree", format!("{degree} from each {router}")),
+        ("classes", classes(topology)),
         (
             "diameter",
             format!("{}{}", if survey.is_exact() { "" } else { "at least " }, counted(survey.diameter, "hop", "hops")),

@@ -110,7 +110,7 @@ fn of_single_runs(lists: &mut Lists) -> Result<Vec<String>, Complaint> {
 fn known_warnings(experiments: &[Experiment]) -> Vec<String> {
     let mut known = Vec::new();
     for experiment in experiments {
-        for text in experiment.foreseen.iter().cloned().chain(experiment.network.warnings()) {
+        for text in experiment.warnings() {
             let text = text.written(&Flags);
             if !known.contains(&text) {
                 known.push(text);

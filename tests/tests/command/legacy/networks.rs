@@ -83,7 +83,10 @@ fn pairs_without_a_route_are_named() {
         (vec!["--faults", "1", "--topology", "fattree:4,2", "--fault-ways", "1"], "die both ways"),
         (vec!["--link-delay", "1:2:3"], "2 kinds of links"),
         (vec!["--link-delay", "four"], "not `four`"),
-        (vec!["--link-delay", "1:2", "--topology", "fattree:4,2", "--routing", "tree:adaptive"], "links of one kind"),
+        (
+            vec!["--link-delay", "1:2:3", "--topology", "fattree:4,2", "--routing", "tree:adaptive"],
+            "2 kinds of links: to endpoints, between switches",
+        ),
         (vec!["--global-cc", "120"], "not a percentage"),
         (vec!["--global-cc-period", "5"], "without --global-cc"),
         (vec!["--timeout-lower", "5"], "without --timeout-upper"),

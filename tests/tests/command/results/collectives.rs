@@ -365,7 +365,7 @@ fn the_page_of_a_step_names_the_slow_rank_and_the_dead_link_first() {
     assert_eq!(table.matches("<button class=\"fold\"").count(), 4, "{table}");
     assert!(page.contains("id=\"ranks\"") && !page.contains("cannot be built any more"));
     // The links of a model whose packets are no setting are drawn too.
-    assert!(page.contains("class=\"loads\"") || page.contains("level 0 to level 1"), "links are drawn");
+    assert!(page.contains("class=\"loads\"") || page.contains("between switches, up"), "links are drawn");
 }
 
 /// Kernels of one collective: the bound of its bandwidth is the rate of the links of a node, and it is not exceeded.

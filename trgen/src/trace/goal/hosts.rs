@@ -95,6 +95,17 @@ impl Host {
     fn new(own: u32) -> Self {
         Self { posted: Pending::new(own), unexpected: Pending::new(own), ..Self::default() }
     }
+
+    /// Puts a host at which nothing waits back to its beginning.
+    fn begin_anew(&mut self, own: u32) {
+        for pending in [&mut self.posted, &mut self.unexpected] {
+            if pending.len() > 0 {
+                *pending = Pending::new(own);
+            }
+        }
+        self.queues.clear();
+        self.busy = Busy::default();
+    }
 }
 
 /// All hosts during the execution of a graph.
@@ -165,6 +176,23 @@ impl Hosts {
             is_past_end: false,
             timeline: Timeline::default(),
         }
+    }
+
+    /// Puts hosts that have executed their graph back to its beginning. What they did over time is not recorded again.
+    pub fn begin_anew(&mut self) {
+        self.graph.begin_anew();
+        let unstarted = self.graph.ranks().iter().map(|rank| rank.nodes().len() as u64).sum();
+        let roots = std::mem::take(&mut self.graph.roots);
+        let own = self.graph.own_tags_below();
+        self.next_number = roots.len() as u64;
+        self.agenda = Agenda::new(roots);
+        // Their memory is used again.
+        self.hosts.iter_mut().for_each(|host| host.begin_anew(own));
+        self.resources.begin_anew();
+        (self.now, self.unstarted, self.unserved, self.is_past_end) = (0, unstarted, 0, false);
+        self.ready.clear();
+        self.misfits = Misfits::default();
+        self.timeline = Timeline::default();
     }
 
     /// Receives so far whose buffer was too small for the message.

@@ -218,6 +218,21 @@ impl Graph {
         Ok(Self { ranks, roots, highest: (cpu, nic), collectives_from: None })
     }
 
+    /// Puts a graph that has been executed back to its beginning. Its calculations stay in ticks.
+    fn begin_anew(&mut self) {
+        self.roots.clear();
+        for (number, rank) in (0_u32..).zip(&mut self.ranks) {
+            rank.nodes.iter_mut().for_each(|node| node.waits_for = 0);
+            for &dependent in &rank.edges {
+                rank.nodes[dependent as usize].waits_for += 1;
+            }
+            let first = self.roots.len();
+            let roots = (0_u32..).zip(&rank.nodes).filter(|(_, node)| node.waits_for == 0);
+            self.roots.extend(roots.map(|(node, _)| (number, node)));
+            self.roots[first..].sort_by_key(|&(_, node)| rank.nodes[node as usize].kind);
+        }
+    }
+
     /// The same graph, in which receives with any tag do not match tags from `bound` on: those of collectives, which
     /// have a context of their own. The file formats of graphs cannot express this.
     #[must_use]

@@ -22,6 +22,11 @@ impl Resources {
         Self { cpus, receiving: cpus + nics, per_host, free: vec![0; hosts * per_host] }
     }
 
+    /// Makes all resources free from the beginning on.
+    pub(super) fn begin_anew(&mut self) {
+        self.free.fill(0);
+    }
+
     /// Index of the first resource of a host.
     const fn first(&self, host: u32) -> usize {
         host as usize * self.per_host

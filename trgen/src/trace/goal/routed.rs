@@ -140,6 +140,17 @@ impl Routed {
         })
     }
 
+    /// Puts a graph that has been executed back to its beginning, for another network of the same nodes and cycles. What
+    /// hosts do over time is not recorded again.
+    pub fn begin_anew(&mut self) {
+        self.hosts.begin_anew();
+        self.departures.leaving.clear();
+        self.departures.numbers = 0;
+        self.senders.clear();
+        self.vacant.clear();
+        (self.in_flight, self.lost, self.last) = (0, 0, Cycle(0));
+    }
+
     /// \[ns\] The end of each rank, rounded up.
     #[must_use]
     pub fn finish(&self) -> Vec<u64> {

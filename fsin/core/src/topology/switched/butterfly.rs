@@ -59,6 +59,10 @@ impl Plan for Butterfly {
         None
     }
 
+    fn dimension(&self, _one: NodeId, _other: NodeId) -> Option<usize> {
+        None
+    }
+
     fn hops(&self, _from: NodeId, _to: NodeId) -> Option<u32> {
         Some(self.stages + 1)
     }

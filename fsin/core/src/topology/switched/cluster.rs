@@ -19,7 +19,7 @@ use trgen::catalog::{Component, ErrorKind, Parameter, SpecError, suggestion};
 
 use super::graph::{MAX_MADE, network_of_list, parse_rate};
 use super::plane::{Plane, delay_text, is_delay, words};
-use super::{LinkAttributes, Switched};
+use super::{LinkAttributes, NOWHERE, Switched};
 use crate::topology::{Kind, Row, number, rate_text, table::both_ways};
 
 /// A valid specification, for errors.
@@ -301,7 +301,8 @@ fn parse(words: &str) -> Result<Switched, SpecError> {
     let built = built.map_err(|error| error.within(format!("`{}` as a graph: ", cluster.spec)))?;
     let rails = keeps_rails.then(|| Arc::new(Rails::of(&built, gpus / cluster.rails)));
     let geometry = built.geometry.clone().with_group(gpus as u32).unwrap_or_else(|| built.geometry.clone());
-    Ok(Switched { geometry, rails, ..built })
+    let machines = Some(built.names.iter().map(|name| cluster.machine(name)).collect());
+    Ok(Switched { geometry, rails, machines, ..built })
 }
 
 impl Cluster {
@@ -309,6 +310,12 @@ impl Cluster {
     fn attributes(&self, level: usize, own: LinkAttributes) -> String {
         let delay = own.delay.map(delay_text);
         words(own.rate.or(self.rates.map(|rates| rates[level])), delay.as_deref().or(self.delays[level].as_deref()))
+    }
+
+    /// The node in which a router of [this name](Self::text) has its links of level 0; [`NOWHERE`] if it has none.
+    fn machine(&self, name: &str) -> u32 {
+        let number = name.strip_prefix(['g', 'u']).and_then(|name| name.split('.').next()?.parse().ok());
+        number.filter(|&node| (node as usize) < self.nodes).unwrap_or(NOWHERE)
     }
 
     /// Number of links within the node that a GPU has.

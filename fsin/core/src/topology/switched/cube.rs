@@ -159,6 +159,10 @@ impl Plan for Cube {
         None
     }
 
+    fn dimension(&self, one: NodeId, other: NodeId) -> Option<usize> {
+        self.lattice.dimension(one, other)
+    }
+
     fn hops(&self, _from: NodeId, _to: NodeId) -> Option<u32> {
         None
     }

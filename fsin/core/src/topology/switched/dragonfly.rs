@@ -161,6 +161,10 @@ impl Plan for Dragonfly {
         Some(self.place(switch).0)
     }
 
+    fn dimension(&self, _one: NodeId, _other: NodeId) -> Option<usize> {
+        None
+    }
+
     fn hops(&self, _from: NodeId, _to: NodeId) -> Option<u32> {
         None
     }

@@ -92,6 +92,11 @@ impl Lattice {
         })
     }
 
+    /// The dimension in which two switches differ, the first one of several.
+    pub(super) fn dimension(&self, one: NodeId, other: NodeId) -> Option<usize> {
+        self.coordinates(one).zip(self.coordinates(other)).position(|(one, other)| one != other)
+    }
+
     /// The links of endpoints to their switches. They have the first indices of each switch.
     pub(super) fn endpoint_links(&self) -> Vec<Link> {
         let link = |one| {

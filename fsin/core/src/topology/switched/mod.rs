@@ -7,7 +7,7 @@
 
 use std::any::Any;
 use std::fmt::Debug;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
@@ -17,6 +17,7 @@ use trgen::{Geometry, NodeId};
 use super::{DeadLink, Ends, MAX_DIMENSIONS, Offsets, Outputs, Port, Ports, Shape, Topology};
 
 pub(super) mod butterfly;
+mod classes;
 pub(super) mod cluster;
 mod colour;
 pub(super) mod cube;
@@ -39,6 +40,7 @@ pub(super) mod star;
 pub(super) mod tree;
 
 pub use butterfly::Butterfly;
+pub use classes::BETWEEN_SWITCHES;
 pub use cluster::Rails;
 pub use cube::Cube;
 pub use dragonfly::Dragonfly;
@@ -321,6 +323,10 @@ pub trait Plan: Any + Debug + Send + Sync {
     /// classes.
     fn group(&self, switch: NodeId) -> Option<u32>;
 
+    /// The dimension along which a link joins two switches, and which is its class; `None` if switches have no
+    /// coordinates.
+    fn dimension(&self, one: NodeId, other: NodeId) -> Option<usize>;
+
     /// \[hops\] Length of a minimal route between two endpoints, as given by [`Plan::hops`]; always `None` with dead
     /// links.
     fn hops(&self, from: NodeId, to: NodeId) -> Option<u32>;
@@ -350,6 +356,10 @@ pub struct Switched {
     platform: Option<(Arc<dyn platform::Routes>, Option<SpecError>)>,
     /// What was understood of the file of the network, if there is one.
     understood: Option<Arc<graph::Understood>>,
+    /// By node: the node of a machine of two levels in which it is, or [`NOWHERE`]; `None` for other networks.
+    machines: Option<Arc<[u32]>>,
+    /// Classes of links, from the first use on.
+    classes: OnceLock<classes::Classes>,
 }
 
 impl Switched {
@@ -377,6 +387,8 @@ impl Switched {
             rails: None,
             platform: None,
             understood: None,
+            machines: None,
+            classes: OnceLock::new(),
         })
     }
 
@@ -436,11 +448,6 @@ impl Switched {
         self.plan.group(switch)
     }
 
-    /// True if the switches form groups.
-    fn has_groups(&self) -> bool {
-        self.group(NodeId(0)).is_some()
-    }
-
     /// \[hops\] Length of a minimal route between two endpoints, as [`Plan::hops`] says; `None` with dead links too.
     #[must_use]
     pub fn hops(&self, from: NodeId, to: NodeId) -> Option<u32> {
@@ -490,17 +497,11 @@ impl Topology for Switched {
     }
 
     fn link_classes(&self) -> Vec<String> {
-        let names: &[&str] = if self.has_groups() { &["to endpoints", "within groups", "between groups"] } else { &[] };
-        names.iter().map(|&name| name.to_owned()).collect()
+        self.classes().names.clone()
     }
 
     fn link_class(&self, node: NodeId, port: Port) -> usize {
-        let group = |end: NodeId| if end.index() < self.fabric.endpoints { None } else { self.plan.group(end) };
-        match [group(node), self.fabric.neighbour(node, port).and_then(group)] {
-            [Some(one), Some(other)] if one == other => 1,
-            [Some(_), Some(_)] => 2,
-            [None, _] | [_, None] => 0,
-        }
+        self.class(node, port)
     }
 
     fn wire(&self, node: NodeId, port: Port) -> u32 {

@@ -230,6 +230,10 @@ impl Plan for Tree {
         None
     }
 
+    fn dimension(&self, _one: NodeId, _other: NodeId) -> Option<usize> {
+        None
+    }
+
     fn hops(&self, from: NodeId, to: NodeId) -> Option<u32> {
         let (mut one, mut other) = (from.0, to.0);
         let mut level = 0;

@@ -139,6 +139,7 @@ pub(crate) struct Repairs {
     before: Vec<Level>,
     /// During a fill of everything: the initial levels of links with flows, in order, and how many have been passed.
     levels: Vec<Key>,
+    kinds: fill::Kinds,
     passed: usize,
     /// Number of changes that are filled without an attempt after the last failed repair, and how many of these are
     /// left.
@@ -178,6 +179,7 @@ impl Repairs {
             picks: Vec::new(),
             before: Vec::new(),
             levels: Vec::new(),
+            kinds: fill::Kinds::default(),
             passed: 0,
             skipped: 0,
             to_skip: 0,

@@ -8,13 +8,11 @@ use adapters::address::Address;
 use adapters::endpoint::{Endpoint, EndpointError, Terms};
 use adapters::live::{Live, Rules};
 use clap::ArgMatches;
-use fsin::couple::Coupled;
 use fsin::report::write;
 use fsin::result::of_guests;
-use fsin::run::to_end;
 use fsin::words::counted;
 use serde_json::json;
-use trgen::{Cycle, TrGen};
+use trgen::TrGen;
 
 use super::folder::{self, Folder};
 use super::qemu::{self, PLUGIN, Plan};
@@ -40,8 +38,8 @@ pub(super) fn up(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let files = qemu::files(&image)?;
     let needed = nodes.iter().max().map_or(0, |&last| last as usize + 1);
     let mut model = serve::model::model(matches, Some(needed.max(2)))?;
-    if needed > model.network.nodes() {
-        let what = format!("there is a machine at node {}, and the network has {}", needed - 1, model.network.nodes());
+    if needed > model.nodes() {
+        let what = format!("there is a machine at node {}, and the network has {}", needed - 1, model.nodes());
         return Err(Complaint::new(Exit::Usage, what, "use a larger --topology, or other nodes (--node)"));
     }
     let stop = interrupt::listen(interrupt::OF_A_RUN)?;
@@ -111,9 +109,7 @@ pub(super) fn up(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let stopwatch = Stopwatch::start();
     let (region, policy, pace) = (rules.region.clone(), rules.lost, f64::from(rules.terms.pace) / 1000.0);
     let mut live = Live::new(connections, rules, Box::new(tell)).watched(watch);
-    let mut coupled = Coupled::new(&mut live, &mut *model.network, stop);
-    let mut outcome = to_end(&mut coupled, Cycle::NEVER, &mut |_| {});
-    drop(coupled);
+    let mut outcome = model.run(&mut live, stop, None);
     let report = live.report();
     let region = region.as_ref().and_then(|region| serve::warnings::of_region(region, live.phase()));
     let guests = serve::warnings::of_guests(&report, policy, matches.contains_id("pcap"));

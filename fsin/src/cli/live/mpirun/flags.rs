@@ -440,7 +440,7 @@ pub(super) fn rules(
     stop: &'static AtomicBool,
 ) -> Result<Rules, Complaint> {
     let each = matches.get_one::<usize>("ranks-per-node").copied().unwrap_or(1);
-    let network_nodes = model.network.nodes();
+    let network_nodes = model.nodes();
     let needed = nodes(matches, ranks);
     if needed > network_nodes {
         let what = format!("{ranks} ranks, {each} on a node, need {needed} nodes, and the network has {network_nodes}");

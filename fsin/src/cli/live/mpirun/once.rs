@@ -7,16 +7,15 @@ use adapters::endpoint::Endpoint;
 use adapters::live::{Live, Protocol, Rules, Synchronisation, Watch};
 use adapters::protocol::Mode;
 use clap::ArgMatches;
-use fsin::couple::Coupled;
 use fsin::experiment::{Bounds, Experiment, link_packets};
 use fsin::result::{RankRow, RunResult, SentRow, of_guests};
-use fsin::run::{Outcome, to_end};
+use fsin::run::Outcome;
 use fsin::words::counted;
 use serde_json::json;
+use trgen::NodeId;
 use trgen::clock::Clock;
 use trgen::collective::Row;
 use trgen::trace::flow::Flow;
-use trgen::{Cycle, NodeId};
 
 use super::ending::{Ended, NotBegun, ending, never_began, refused};
 use super::foreign::Part;
@@ -181,7 +180,7 @@ pub(super) fn run(
     let places = rules.places.clone().unwrap_or_default();
     let thread_limit = flags::thread_limit(matches)?;
     if counts_links {
-        model.network.observe();
+        model.observe();
     }
     let shortest = rules.overheads.horizon(model.clock);
     let factor = f64::from(rules.terms.pace) / 1000.0;
@@ -262,12 +261,7 @@ pub(super) fn run(
     if let Some(synchronisation) = synchronisation {
         live = live.synchronised(synchronisation);
     }
-    let mut coupled = Coupled::new(&mut live, &mut *model.network, stop);
-    if let Some(looking) = &mut looking {
-        coupled = coupled.watched(looking.watch());
-    }
-    let mut outcome = to_end(&mut coupled, Cycle::NEVER, &mut |_| {});
-    drop(coupled);
+    let mut outcome = model.run(&mut live, stop, looking.as_mut().map(|looking| looking.watch()));
     let interrupted = stop.load(Ordering::Relaxed);
     match &outcome.failure {
         Some(failure) => live.close(&format!("the run has failed: {failure}")),

@@ -5,14 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use adapters::endpoint::{Endpoint, EndpointError};
 use adapters::live::Live;
 use clap::ArgMatches;
-use fsin::couple::{Coupled, Failure};
-use fsin::network::Network;
+use fsin::couple::Failure;
 use fsin::report::{Format, write};
 use fsin::result::{Costs, of_guests};
-use fsin::run::{Outcome, to_end};
-use fsin::watch::Watch;
+use fsin::run::Outcome;
 use fsin::words::counted;
-use trgen::{Cycle, TrGen};
+use trgen::TrGen;
 
 use crate::cli::live::descriptors;
 use crate::cli::live::guest::{address, token};
@@ -76,7 +74,7 @@ pub(crate) fn serve(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let opening = manifest::Opening::of_guests(std::mem::take(&mut model.inputs));
     let stopwatch = Stopwatch::start();
     let mut live = Live::new(connections, rules.clone(), Box::new(tell)).watched(watch);
-    let mut outcome = run(&mut live, &mut *model.network, stop, looking.as_mut().map(Looking::watch));
+    let mut outcome = model.run(&mut live, stop, looking.as_mut().map(Looking::watch));
     outcome
         .warnings
         .extend(rules.region.as_ref().and_then(|region| Some(warnings::of_region(region, live.phase())?.into())));
@@ -147,16 +145,6 @@ fn ending(outcome: &Outcome, written: Result<(), String>, stop: &AtomicBool) -> 
             written.map(|()| Exit::Done).map_err(|what| Complaint::new(Exit::Failed, what, remedy))
         }
     }
-}
-
-/// Runs guests and network to their end.
-fn run(live: &mut Live, network: &mut dyn Network, stop: &AtomicBool, watch: Option<&mut dyn Watch>) -> Outcome {
-    let coupled = Coupled::new(live, network, stop);
-    let mut coupled = match watch {
-        Some(watch) => coupled.watched(watch),
-        None => coupled,
-    };
-    to_end(&mut coupled, Cycle::NEVER, &mut |_| {})
 }
 
 /// How results of guests are written.

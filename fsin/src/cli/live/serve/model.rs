@@ -1,7 +1,11 @@
 //! The network between guests.
 
+use std::sync::atomic::AtomicBool;
+
 use adapters::clock::Clock;
+use adapters::live::Live;
 use clap::ArgMatches;
+use fsin::couple::Coupled;
 use fsin::dashboard;
 use fsin::experiment::memory::check as check_memory;
 use fsin::experiment::{
@@ -9,10 +13,12 @@ use fsin::experiment::{
 };
 use fsin::family::ForGuests;
 use fsin::models::MODELS;
-use fsin::network::Network;
+use fsin::network::{Figures, Network};
 use fsin::result::{InputFile, typed};
+use fsin::run::{Outcome, Warning, to_end};
+use fsin::watch::Watch;
 use serde_json::{Map, Value, json};
-use trgen::phrase;
+use trgen::{Cycle, phrase};
 use tui::view::About;
 
 use crate::cli::settings::{given, without_effect as unused};
@@ -20,7 +26,8 @@ use crate::cli::{Complaint, Exit, manifest, output};
 
 /// The network between guests, and what a run needs to know of it.
 pub(in crate::cli) struct Model {
-    pub(in crate::cli) network: Box<dyn Network>,
+    /// Private, so that no command can run it without its warnings.
+    network: Box<dyn Network>,
     /// The experiment whose network it is.
     pub(in crate::cli) experiment: Experiment,
     /// The length of a cycle.
@@ -36,6 +43,37 @@ pub(in crate::cli) struct Model {
     pub(in crate::cli) about: About,
     /// Its input files, for the manifest.
     pub(in crate::cli) inputs: Vec<InputFile>,
+}
+
+impl Model {
+    /// \[nodes\] Of the network.
+    pub(in crate::cli) fn nodes(&self) -> usize {
+        self.network.nodes()
+    }
+
+    /// Lets the network count what its links carry.
+    pub(in crate::cli) fn observe(&mut self) {
+        self.network.observe();
+    }
+
+    /// Runs guests and network to their end. The outcome has the warnings of experiment and model.
+    pub(in crate::cli) fn run<'a>(
+        &'a mut self,
+        live: &'a mut Live,
+        stop: &'a AtomicBool,
+        watch: Option<&'a mut dyn Watch>,
+    ) -> Outcome {
+        let mut coupled = Coupled::new(live, &mut *self.network, stop);
+        if let Some(watch) = watch {
+            coupled = coupled.watched(watch);
+        }
+        let mut outcome = to_end(&mut coupled, Cycle::NEVER, &mut |_| {});
+        drop(coupled);
+        let remarks = self.network.settled().figures.map(Figures::remarks).unwrap_or_default();
+        let known = self.experiment.warnings().chain(remarks).map(Warning::from);
+        outcome.warnings.splice(0..0, known);
+        outcome
+    }
 }
 
 /// Builds the network that the command line specifies. `guests` is the number of guests, if it is given.

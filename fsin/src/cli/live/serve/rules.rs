@@ -50,7 +50,7 @@ pub(in crate::cli) fn rules(
         return Err(Complaint::new(Exit::Usage, what, remedy));
     }
     let terms = Terms {
-        nodes: model.network.nodes(),
+        nodes: model.nodes(),
         mode,
         step,
         horizon,
@@ -87,7 +87,7 @@ pub(in crate::cli) fn rules(
 
 /// Number of nodes that must have a guest before the run begins.
 pub(super) fn wanted(matches: &ArgMatches, model: &Model) -> Result<usize, Complaint> {
-    let nodes = model.network.nodes();
+    let nodes = model.nodes();
     let wanted = matches.get_one::<usize>("guests").copied().unwrap_or(nodes);
     if !(1..=nodes).contains(&wanted) {
         let what = format!("--guests {wanted} is out of range");

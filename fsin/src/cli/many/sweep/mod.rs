@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use fsin::experiment::{Carried, Key, keys, variable};
-use fsin::result::WarningKind;
 use fsin::sweep::{
     Collected, Grid, Plan, Slurm, Store, StoreError, Stored, as_several, collect, remarks, write_results,
 };
@@ -320,29 +319,8 @@ fn print_summary(store: &Store, plan: &Plan, collected: &Collected) {
         }
     }
     output::tell(&format!("{line}: {}", store.root().join("results.csv").display()));
-    tell_warnings(collected);
+    output::warn_of_runs("", collected);
     remarks(plan, collected).iter().for_each(|remark| output::tell(&format!("note: {remark}")));
-}
-
-/// Prints what the runs warn of, but for verdicts, which are counted: each warning once.
-fn tell_warnings(collected: &Collected) {
-    /// Warnings that are printed; `fsin report` shows all.
-    const MOST: usize = 4;
-    let mut points: Vec<(&str, usize)> = Vec::new();
-    let of_runs = collected.rows.iter().flat_map(|row| row.result.warnings_by_kind());
-    for (text, _) in of_runs.filter(|(_, kind)| matches!(kind, Some(WarningKind::Other) | None)) {
-        match points.iter_mut().find(|(known, _)| *known == text) {
-            Some((_, count)) => *count += 1,
-            None => points.push((text, 1)),
-        }
-    }
-    let of = counted(collected.rows.len(), "point", "points");
-    for (text, count) in points.iter().take(MOST) {
-        output::tell(&format!("warning: {text} ({count} of {of})"));
-    }
-    if points.len() > MOST {
-        output::tell(&format!("warning: and {} more: fsin report shows them", points.len() - MOST));
-    }
 }
 
 /// `fsin collect`: collects the available results, whichever executor ran the points.

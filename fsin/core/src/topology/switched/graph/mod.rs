@@ -123,6 +123,10 @@ impl Plan for Unplanned {
         None
     }
 
+    fn dimension(&self, _one: NodeId, _other: NodeId) -> Option<usize> {
+        None
+    }
+
     fn hops(&self, _from: NodeId, _to: NodeId) -> Option<u32> {
         None
     }
