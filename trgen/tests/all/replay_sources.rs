@@ -124,6 +124,33 @@ fn run(source: &mut dyn TrGen, delay: u64) -> Option<(Vec<(u64, Message)>, u64)>
     }
 }
 
+/// A graph that has run over one network runs over another as a new one does, by both rules, also where it was left in the
+/// middle.
+#[test]
+fn a_graph_begins_anew_as_a_new_one() {
+    let deadlock = "num_ranks 2\nrank 0 {\nl1: recv 8b from 1\nl2: send 8b to 1\nl3: calc 700\nl2 requires l1\n}\n\
+                    rank 1 {\nl1: recv 8b from 0\nl2: send 8b to 0\nl2 requires l1\n}\n";
+    let mut reader = trgen::trace::goal::text::Reader::default();
+    deadlock.lines().for_each(|line| reader.line(line).unwrap());
+    let specs = ["dissemination:ranks=7,bytes=100", "linbarrier:ranks=5", "pipelinedringdep:ranks=4,bytes=5000"];
+    let graphs = specs.map(|spec| patterns::parse(spec).unwrap()).into_iter().chain([reader.finish().unwrap()]);
+    for (graph, streams) in graphs.flat_map(|graph| [(graph.clone(), false), (graph, true)]) {
+        let ranks = graph.ranks().len();
+        // A cycle of 1 ps, so that hosts count in parts of a ns.
+        for (rendezvous, cycle) in [(65_535, 3200), (10, 3200), (65_535, 1)] {
+            let params = HostParams { rendezvous, streams, overhead: 3, gap: 2, ..HostParams::default() };
+            let new = || Routed::new(graph.clone(), params, &nodes(ranks), ranks, Picoseconds(cycle)).unwrap();
+            let mut used = new();
+            let first = run(&mut used, 17);
+            used.begin_anew();
+            let (mut again, mut other) = (used.clone(), new());
+            assert_eq!(run(&mut again, 17), first, "{ranks} ranks");
+            assert_eq!(run(&mut used, 5), run(&mut other, 5), "{ranks} ranks");
+            assert_eq!((used.report(), used.finish()), (other.report(), other.finish()), "{ranks} ranks");
+        }
+    }
+}
+
 #[test]
 fn a_wait_for_any_takes_each_completion_once() {
     // Task 0 waits twice for any of two receives; task 1 sends at once, task 2 after computing for 50 cycles.
