@@ -186,8 +186,8 @@ impl NetworkSpec for Spec {
     /// H hops of L phits take H (1 + delays) + L - 1, where nothing of a message alone waits.
     fn has_one_time_alone(&self) -> bool {
         let (router, topology) = (&*self.router, &*self.at_first);
-        // Routings of switches may take longer paths, by a draw.
-        if topology.switched().is_some() || router.injectors > 1 {
+        // Routings of switches may take longer paths, by a draw; failures change routes.
+        if topology.switched().is_some() || router.injectors > 1 || !router.timetable.is_empty() {
             return false;
         }
         // Where queues hold less than what is under way on a link, packets wait for those before them, and how many links
