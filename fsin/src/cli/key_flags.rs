@@ -49,8 +49,18 @@ fn with_flags(command: Command, flag: impl Fn(&Key) -> Arg) -> Command {
                  the environment, the environment overrides the file, the file overrides the defaults.",
             ),
     );
-    let models = models_named();
-    keys().iter().fold(command, |command, key| command.arg(of_models(flag(key), key, &models)))
+    let (models, is_read) = (models_named(), reads_help(&invocation::texts()));
+    keys().iter().fold(command, |command, key| {
+        let arg = of_models(flag(key), key, &models);
+        command.arg(if is_read { arg.help(help(key, &models)) } else { arg })
+    })
+}
+
+/// False if nothing reads the help of flags: writing all of them takes as long as a short run.
+fn reads_help(words: &[String]) -> bool {
+    let runs = ["run", "sweep", "saturation", "serve", "mpirun"];
+    let is_run = words.get(1).is_some_and(|word| runs.contains(&word.as_str()));
+    !is_run || words.iter().any(|word| asks_for_help(word))
 }
 
 /// The network models that the command line names, which help must know before the command line is parsed.
@@ -67,19 +77,16 @@ fn asks_for_help(word: &str) -> bool {
     ["help", "--help"].contains(&word) || word.strip_prefix('-').is_some_and(is_short)
 }
 
-/// The flag of a key, where these network models are named: help shows what they understand, and explains it by their
-/// own components and defaults.
+/// The flag of a key, where these network models are named: help shows what they understand.
 fn of_models(arg: Arg, key: &Key, models: &[&'static ModelFamily]) -> Arg {
     let is_of_models = MODELS.rows().iter().any(|model| model.understands(key.name));
-    let [model] = models else {
-        let is_useless = is_of_models && !models.is_empty() && !models.iter().any(|model| model.understands(key.name));
-        return arg.hide(is_useless);
-    };
-    if is_of_models && !model.understands(key.name) {
-        return arg.hide(true);
-    }
-    // To list them takes as long as a short run: only where it is read.
-    if key.name == "routing" && invocation::texts().iter().any(|word| asks_for_help(word)) {
+    arg.hide(is_of_models && !models.is_empty() && !models.iter().any(|model| model.understands(key.name)))
+}
+
+/// The help of a key, where these network models are named: a single one explains it by its own components and defaults.
+fn help(key: &Key, models: &[&'static ModelFamily]) -> StyledStr {
+    let [model] = models else { return about(key) };
+    if key.name == "routing" && model.understands(key.name) {
         let mut names: Vec<&str> = Vec::new();
         for carried in routings_of(model) {
             if !names.contains(&carried.component.name) {
@@ -88,17 +95,14 @@ fn of_models(arg: Arg, key: &Key, models: &[&'static ModelFamily]) -> Arg {
         }
         let model = model.component.name;
         let list = format!("fsin list routings --network {model}");
-        return arg.help(format!("{}; that of the topology if absent: {list}", names.join(", ")));
+        return format!("{}; that of the topology if absent: {list}", names.join(", ")).into();
     }
-    match model.default_of(key.name) {
-        Some(_) => arg.help(about(&Key { default: model.default_of(key.name), ..*key })),
-        None => arg,
-    }
+    about(&Key { default: model.default_of(key.name).or(key.default), ..*key })
 }
 
 /// The flag of a key.
 pub(crate) fn flag(key: &Key) -> Arg {
-    let arg = Arg::new(key.name).long(key.name).help(about(key)).help_heading(heading(key));
+    let arg = Arg::new(key.name).long(key.name).help_heading(heading(key));
     let arg = other_names(key.name).fold(arg, |arg, name| arg.alias(name));
     match key.kind {
         Kind::Switch => arg.action(ArgAction::SetTrue),

@@ -232,8 +232,7 @@ impl Trains {
 
     /// \[cycles\] Time from the last message to the first search: longer after searches that failed.
     const fn patience(&self) -> u64 {
-        let times = self.failures / 2;
-        self.settling << if times < 5 { times } else { 5 }
+        self.settling << if self.failures < 5 { self.failures } else { 5 }
     }
 
     /// True if it is time to look.
