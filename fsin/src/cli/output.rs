@@ -277,7 +277,6 @@ pub(crate) fn warn_of_parts(folder: &Path, collected: &Collected) {
     if let Some(what) = collected.unequal_ports() {
         tell(&format!("note: {}: {what}", folder.display()));
     }
-    warn_of_runs(&format!("{}: ", folder.display()), collected);
 }
 
 /// Prints what the runs warn of, but for verdicts, which are counted: each warning once. `of_what` comes before each.

@@ -28,6 +28,7 @@ pub(crate) fn compare(matches: &ArgMatches) -> Result<Exit, Complaint> {
     for (name, (_, collected)) in [("baseline", &a), ("candidate", &b)] {
         if !quiet {
             output::warn_of_parts(&folder(name), collected);
+            output::warn_of_runs(&format!("{}: ", folder(name).display()), collected);
         }
     }
     let margin = margin(matches);

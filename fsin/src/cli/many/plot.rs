@@ -30,6 +30,9 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
     let folder = matches.get_one::<PathBuf>("folder").cloned().unwrap_or_default();
     let (plan, collected) = open(&folder)?;
     output::warn_of_parts(&folder, &collected);
+    if !matches.get_flag("quiet") {
+        output::warn_of_runs(&format!("{}: ", folder.display()), &collected);
+    }
     let words = |name: &str| matches.get_many::<String>(name).into_iter().flatten().cloned();
     let choice = Choice {
         along: words("along").next(),

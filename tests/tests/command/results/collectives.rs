@@ -189,8 +189,8 @@ fn a_timeline_has_the_sends_of_collectives_and_what_links_carry() {
     let folder = tempfile::tempdir().unwrap();
     for (name, words, classes) in [
         ("torus", "--kernel all-reduce:bytes=10000,tasks=9 --topology torus:3x5 --vcs 2", 2),
-        ("tree", "--kernel all-to-all:bytes=3000,tasks=7 --topology fattree:4,2", 1),
-        ("cluster", "--kernel all-gather:bytes=20000 --topology cluster:nodes=3,gpus=2", 1),
+        ("tree", "--kernel all-to-all:bytes=3000,tasks=7 --topology fattree:4,2", 2),
+        ("cluster", "--kernel all-gather:bytes=20000 --topology cluster:nodes=3,gpus=2", 3),
     ] {
         let file = format!("{name}.json");
         let found = result(folder.path(), &format!("run {words} --link-loads --timeline {file}"));

@@ -24,26 +24,40 @@ const FORM: &str = "write `A B` for a link both ways, `A B delay 5`, `A -> B del
 /// A line of another form, with its place.
 pub(super) fn parse(text: &str, to: &mut Description<'_>) -> Result<(), SpecError> {
     for line in words(text, &to.reading().places) {
-        state(&line?, to)?;
+        let line = line?;
+        line.iter().try_for_each(|word| own(&to.reading().places, word))?;
+        state(&line, to)?;
     }
     Ok(())
 }
 
-/// Characters that no name of a node in a list has: they belong to formats that have a grammar. Without this, the first
-/// line of `graph {` would be a link between two nodes, for a program that knows lists alone.
+/// Characters that no word of a list has: they belong to formats that have a grammar. Without this, the first line of
+/// `graph {` would be a link between two nodes, for a program that knows lists alone.
 const OF_OTHERS: [char; 7] = ['{', '}', ';', '"', '<', '>', '='];
 
-/// Refuses a word that cannot be the name of a node: of other formats, or without a letter or digit.
-fn name(places: &Places<'_>, word: &Word<'_>) -> Result<(), SpecError> {
-    if !word.text.contains(OF_OTHERS) && word.text.contains(char::is_alphanumeric) {
-        return Ok(());
+/// Refuses a word that no list has.
+fn own(places: &Places<'_>, word: &Word<'_>) -> Result<(), SpecError> {
+    match word.text.contains(OF_OTHERS) && word.text != "->" {
+        true => Err(foreign(places, word, "is no word of a list of links")),
+        false => Ok(()),
     }
-    let what = format!("`{}` is no name of a node in a list of links", short(&word.text));
+}
+
+/// Refuses a name of a node without a letter or digit.
+fn name(places: &Places<'_>, word: &Word<'_>) -> Result<(), SpecError> {
+    match word.text.contains(char::is_alphanumeric) {
+        true => Ok(()),
+        false => Err(foreign(places, word, "is no name of a node in a list of links")),
+    }
+}
+
+/// The refusal of a text that may be of another format.
+fn foreign(places: &Places<'_>, word: &Word<'_>, what: &str) -> SpecError {
     let remedy = match FORMATS.rows().len() {
         1 => format!("{FORM}; formats of other tools are read after `fsin_networks::install()`"),
         _ => FORM.to_owned(),
     };
-    Err(refusal(places, word.at, ErrorKind::Malformed, what, remedy))
+    refusal(places, word.at, ErrorKind::Malformed, format!("`{}` {what}", short(&word.text)), remedy)
 }
 
 /// States a line, which has a word.
