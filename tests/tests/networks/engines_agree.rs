@@ -92,7 +92,7 @@ fn synthetic(channels: RangeInclusive<usize>) -> impl Strategy<Value = Setup> {
         "hotspot(0.2,0)",
         "distribute",
         "randperm",
-        "source(uniform, temporal=reactive(0.5, 2))",
+        "source(uniform, temporal=reactive(0.4, 2))",
     ]);
     let faults = prop_oneof![3 => Just(0usize), 1 => 1usize..=3];
     (networks(64), wide_routers(), (channels, faults), patterns, 0.0f64..=1.0).prop_map(
