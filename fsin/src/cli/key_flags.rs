@@ -26,14 +26,14 @@ pub(crate) fn verbose(help: &'static str) -> Arg {
 /// Adds the experiment file and one flag for each key. The flags may be given several times, as in `fsin sweep`.
 pub(crate) fn experiments(command: Command) -> Command {
     with_flags(command, |key| match key.kind {
-        Kind::Switch => flag(key),
-        _ => flag(key).action(ArgAction::Append),
+        Kind::Switch => bare(key),
+        _ => bare(key).action(ArgAction::Append),
     })
 }
 
 /// Adds the experiment file and one flag for each key.
 pub(crate) fn experiment(command: Command) -> Command {
-    with_flags(command, flag)
+    with_flags(command, bare)
 }
 
 /// Adds the experiment file, and for each key the argument that `flag` returns.
@@ -102,6 +102,11 @@ fn help(key: &Key, models: &[&'static ModelFamily]) -> StyledStr {
 
 /// The flag of a key.
 pub(crate) fn flag(key: &Key) -> Arg {
+    bare(key).help(about(key))
+}
+
+/// The flag of a key, without its help.
+fn bare(key: &Key) -> Arg {
     let arg = Arg::new(key.name).long(key.name).help_heading(heading(key));
     let arg = other_names(key.name).fold(arg, |arg, name| arg.alias(name));
     match key.kind {

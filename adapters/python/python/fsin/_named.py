@@ -63,7 +63,7 @@ class RunKeys(TypedDict, total=False):
     """directions of a link that die together; 1: for direct networks; 2 if absent"""
 
     link_delay: Optional[Word]
-    """[cycles] delay of links beyond one cycle, of all or of each dimension, 1:1:8 (dragonfly: to endpoints : within : between groups); without load H hops of L phits take H (1 + link-delay + router-delay) + L - 1; 0 if absent; in the model flow times with their units, 100ns:100ns:2us, in place of --propagation"""
+    """[cycles] delay of links beyond one cycle, of all or of each dimension or class of links, 1:1:8 (dragonfly: to endpoints : within : between groups; fsin topology names them); without load H hops of L phits take H (1 + link-delay + router-delay) + L - 1; 0 if absent; in the model flow times with their units, 100ns:100ns:2us, in place of --propagation"""
 
     router_delay: Optional[Number]
     """[cycles] delay of each router that a hop leads to, before a header can ask there; 0 if absent"""
@@ -588,7 +588,7 @@ class RunKeys(TypedDict, total=False):
     """exit with status 3 when --max-cycles ends a run (default false)"""
 
     no_skip: Optional[Switch]
-    """simulate every iteration of a kernel, also where they repeat each other exactly: the same results, later"""
+    """simulate every iteration of a kernel and every packet of long messages, also where they repeat each other exactly: the same results, later"""
 
     no_digest: Optional[Switch]
     """no digest of a kernel: iterations that repeat each other are skipped without hashing their deliveries"""
@@ -661,7 +661,7 @@ class ManyKeys(TypedDict, total=False):
     """directions of a link that die together; 1: for direct networks; 2 if absent"""
 
     link_delay: Union[None, Word, Iterable[Word]]
-    """[cycles] delay of links beyond one cycle, of all or of each dimension, 1:1:8 (dragonfly: to endpoints : within : between groups); without load H hops of L phits take H (1 + link-delay + router-delay) + L - 1; 0 if absent; in the model flow times with their units, 100ns:100ns:2us, in place of --propagation"""
+    """[cycles] delay of links beyond one cycle, of all or of each dimension or class of links, 1:1:8 (dragonfly: to endpoints : within : between groups; fsin topology names them); without load H hops of L phits take H (1 + link-delay + router-delay) + L - 1; 0 if absent; in the model flow times with their units, 100ns:100ns:2us, in place of --propagation"""
 
     router_delay: Union[None, Number, Iterable[Number]]
     """[cycles] delay of each router that a hop leads to, before a header can ask there; 0 if absent"""
@@ -1186,7 +1186,7 @@ class ManyKeys(TypedDict, total=False):
     """exit with status 3 when --max-cycles ends a run (default false)"""
 
     no_skip: Union[None, Switch, Iterable[Switch]]
-    """simulate every iteration of a kernel, also where they repeat each other exactly: the same results, later"""
+    """simulate every iteration of a kernel and every packet of long messages, also where they repeat each other exactly: the same results, later"""
 
     no_digest: Union[None, Switch, Iterable[Switch]]
     """no digest of a kernel: iterations that repeat each other are skipped without hashing their deliveries"""
