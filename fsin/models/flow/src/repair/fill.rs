@@ -24,7 +24,7 @@ pub(super) struct Kinds {
 }
 
 impl Kinds {
-    pub(super) fn sort(&mut self, keys: &mut Vec<Key>) {
+    pub(super) fn sort(&mut self, keys: &mut [Key]) {
         if keys.len() < PLACES || !self.count(keys) {
             keys.sort_unstable();
         }

@@ -74,7 +74,7 @@
 //!
 //! # Long messages
 //! Each packet is an event of its own at every hop, unless the whole network repeats itself from packet to packet: then
-//! such periods are passed at once ([`trains`]).
+//! such periods are passed at once (`trains.rs`).
 //!
 //! # Agreement
 //! The [reference engine](super::reference) defines every result. Property tests check that digests and all statistics
