@@ -293,7 +293,7 @@ pub fn execute_over(
     outcome.warnings.extend(
         energy.iter().flat_map(|energy| &energy.warnings).map(|text| Warning::from(Phrase::from(text.clone()))),
     );
-    // Last, since the program may run again for them: what it did has been taken by now, and nobody needs the network.
+    // Bounds come last: they may run the program once more, after everything has been read from it, and need no network.
     drop(network);
     let sent = trace.iter().flat_map(|trace| &trace.report.tasks);
     let sent = sent.map(|task| task.sent_point_to_point + task.sent_collective).sum();

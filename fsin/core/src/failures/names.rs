@@ -56,7 +56,9 @@ impl<'a> Names<'a> {
             }
             What::Class(name) => {
                 let class = self.class(event, name)?;
-                Ok(found(&|link| self.is_of(link, class)))
+                let names = self.topology.link_classes();
+                let name = names.get(class).map(String::as_str);
+                Ok(found(&|link| self.is_of(link, class, name)))
             }
         }
     }
@@ -172,9 +174,9 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// True if a link is of a class. That between a host and its interface is part of the host, and of none; those from
+    /// True if a link is of a class, which has this name if it is one of the topology. That between a host and its interface is part of the host, and of none; those from
     /// the interface on lead to the host, whatever else they are.
-    fn is_of(&self, link: &DeadLink, class: usize) -> bool {
+    fn is_of(&self, link: &DeadLink, class: usize, name: Option<&str>) -> bool {
         let own = self.topology.link_class(link.from, link.port);
         let Some(network) = self.topology.switched() else { return own == class };
         let is_nic = |node: NodeId| {
@@ -187,7 +189,7 @@ impl<'a> Names<'a> {
             (true, true) => return false,
             (one, other) => one || other,
         };
-        match self.topology.link_classes().get(class).map(String::as_str) {
+        match name {
             Some(_) if class == 0 => leads_to_host,
             Some(BETWEEN_SWITCHES) | None => !leads_to_host,
             Some(_) => own == class,

@@ -247,7 +247,7 @@ fn link_delays(values: &dyn Values, topology: &dyn Topology) -> Result<Vec<u64>,
     let delays: Option<Vec<u64>> = word.split(':').map(trgen::units::parse_span).collect();
     let delays = delays.ok_or_else(|| {
         let what = phrase![["link-delay"], " takes times in this model, not `{word}`"];
-        let remedy = phrase!["write ", ["link-delay" => "100ns"], " (ps, ns, us, ms, s), or one for each dimension: ", [
+        let remedy = phrase!["write ", ["link-delay" => "100ns"], " (ps, ns, us, ms, s), or one for each class of links: ", [
             "link-delay" => "100ns:100ns:2us"
         ]];
         SpecError::new(ErrorKind::Malformed, what, remedy).of("link-delay")
@@ -255,11 +255,11 @@ fn link_delays(values: &dyn Values, topology: &dyn Topology) -> Result<Vec<u64>,
     let kinds = topology.link_classes();
     if delays.len() > 1 && delays.len() != kinds.len() {
         let has = match &*kinds {
-            [] => "links of one kind".to_owned(),
+            [] | [_] => "links of one kind".to_owned(),
             kinds => format!("{} kinds of links: {}", kinds.len(), kinds.join(", ")),
         };
         let what = phrase![["link-delay" => word], (": {} has {has}", topology.spec())];
-        let remedy = if kinds.is_empty() { "give one".to_owned() } else { format!("give one, or {}", kinds.len()) };
+        let remedy = if kinds.len() < 2 { "give one".to_owned() } else { format!("give one, or {}", kinds.len()) };
         return Err(SpecError::new(ErrorKind::Conflict, what, remedy).of("link-delay"));
     }
     match delays.iter().find(|&&delay| delay > MAX_TIME) {

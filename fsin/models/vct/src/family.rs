@@ -474,7 +474,7 @@ fn link_delays(values: &dyn Values) -> Result<Vec<u32>, SpecError> {
     delays.map_err(|_| {
         let what = phrase![["link-delay"], " takes cycles, not `{word}`"];
         let remedy =
-            phrase!["write ", ["link-delay" => "4"], ", or one for each dimension: ", ["link-delay" => "1:1:8"]];
+            phrase!["write ", ["link-delay" => "4"], ", or one for each class of links: ", ["link-delay" => "1:1:8"]];
         SpecError::new(ErrorKind::Malformed, what, remedy).of("link-delay")
     })
 }

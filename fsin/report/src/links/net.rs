@@ -1,8 +1,9 @@
 //! The links of a network, with names for readers.
 
+use std::cmp::Ordering;
+
 use trgen::NodeId;
 
-use fsin_core::topology::switched::BETWEEN_SWITCHES;
 use fsin_core::topology::{Port, Rows, Topology, port_name};
 
 /// Maximum number of links of a network for which links are reported.
@@ -97,11 +98,11 @@ impl Net {
         if from < self.endpoints {
             return "from endpoints".to_owned();
         }
-        let levels = class.strip_prefix("level ").and_then(|levels| levels.split_once(" to "));
-        match levels {
-            Some((lower, upper)) if places[from] > places[to] => format!("level {upper} to {lower}"),
-            None if class == BETWEEN_SWITCHES && places[from] < places[to] => format!("{class}, up"),
-            None if class == BETWEEN_SWITCHES && places[from] > places[to] => format!("{class}, down"),
+        // Rows are stages, which are above each other, or groups.
+        let has_stages = self.rows.as_ref().is_some_and(|rows| rows.name == "stage");
+        match places[from].cmp(&places[to]) {
+            Ordering::Less if has_stages => format!("{class}, up"),
+            Ordering::Greater if has_stages => format!("{class}, down"),
             _ => class.to_owned(),
         }
     }

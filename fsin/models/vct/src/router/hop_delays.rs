@@ -91,15 +91,12 @@ pub(super) fn check(params: &RouterParams, topology: &dyn Topology) -> Result<()
     if delays.len() > 1 && delays.len() != kinds.len() {
         let given: Vec<String> = delays.iter().map(u32::to_string).collect();
         let has = match &*kinds {
-            [] => "links of one kind".to_owned(),
+            [] | [_] => "links of one kind".to_owned(),
             kinds => format!("{} kinds of links: {}", kinds.len(), kinds.join(", ")),
         };
         let what = phrase![["link-delay" => given.join(":")], (": {} has {has}", topology.spec())];
-        let remedy = if kinds.is_empty() {
-            "give one number".to_owned()
-        } else {
-            format!("give one number, or {}", kinds.len())
-        };
+        let remedy =
+            if kinds.len() < 2 { "give one number".to_owned() } else { format!("give one number, or {}", kinds.len()) };
         return Err(SpecError::new(ErrorKind::Conflict, what, remedy));
     }
     Ok(())
