@@ -268,7 +268,7 @@ fn bad_files_say_where_and_what_would_do() {
         ("graph { a [hosts=3] }", "hosts=3 of a node is not known", "endpoints=4"),
         ("graph { a [kind=rotuer] }", "kind=rotuer of a node: neither host nor switch", "kind=host"),
         ("graph { a -- b [count=0] }", "count=0", "count=2"),
-        ("a b rate=10Gb/s", "`rate=10Gb/s`: an attribute without a value", "`A B delay 5`"),
+        ("a b rate=10Gb/s", "`rate=10Gb/s` is no word of a list of links", "`A B delay 5`"),
     ] {
         let error = refused(text);
         assert!(error.to_string().contains(expected), "{text}: {error}");
