@@ -170,7 +170,7 @@ fn agree(case: &Case) -> Result<Option<NetworkFailure>, TestCaseError> {
     observed(case, &mut offers).map_err(|failure| {
         let topology = place(case.topology);
         let end = offers.last().map_or(Cycle::FIRST, |(at, _)| *at) + 1_000_000 * US;
-        let found = THREADS.into_iter().find_map(|threads| {
+        let found = case.threads().into_iter().find_map(|threads| {
             let mut build = || -> [Box<dyn Network>; 2] {
                 let params = case.params.clone();
                 let fast = fast::build_for(&*topology, params.clone(), threads, 0).unwrap();
@@ -182,8 +182,12 @@ fn agree(case: &Case) -> Result<Option<NetworkFailure>, TestCaseError> {
     })
 }
 
-/// Numbers of threads that every case is simulated by.
-const THREADS: [usize; 4] = [1, 2, 3, 8];
+impl Case {
+    /// Numbers of threads that it is simulated by: one, and one of two to eight.
+    fn threads(&self) -> [usize; 2] {
+        [1, 2 + (self.seed >> 32) as usize % 7]
+    }
+}
 
 /// Runs [`all`] on the engines of a case, with observers of frames in half of the cases. In one case of four the
 /// threads work in every window; in the others the caller's thread simulates all parts, which takes a fraction of the
@@ -192,7 +196,7 @@ fn observed(case: &Case, offers: &mut Vec<Offer>) -> Result<Option<NetworkFailur
     let topology = place(case.topology);
     let mut reference = reference::build(&*topology, case.params.clone()).unwrap();
     let worth = if case.seed.is_multiple_of(4) { 0 } else { u64::MAX };
-    let mut fast = THREADS.map(|threads| fast::build_for(&*topology, case.params.clone(), threads, worth).unwrap());
+    let mut fast = case.threads().map(|threads| fast::build_for(&*topology, case.params.clone(), threads, worth).unwrap());
     let hosts = topology.endpoints() as u64;
     let logs = [Log::default(), Log::default()];
     if case.seed.is_multiple_of(2) {
@@ -257,7 +261,7 @@ fn all(
         reference.settled().view.unwrap().occupancy(&mut shown);
         // Half of the cases read the state after each call, the others now and then: threads go on meanwhile.
         let is_read = case.seed % 16 < 8 || steps % 7 == 0 || is_over || one.is_err();
-        for (fast, threads) in engines.iter_mut().zip(THREADS) {
+        for (fast, threads) in engines.iter_mut().zip(case.threads()) {
             let other = advance(&mut **fast, Cycle(until), &mut found);
             prop_assert_eq!(&one, &other, "{} threads", threads);
             prop_assert_eq!(&expected, &found, "{} threads", threads);
