@@ -13,9 +13,9 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
-use fsin_archives::otf2::is_anchor;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use trgen::trace::formats::is_anchor;
 use trgen::trace::{formats, kernels};
 
 use super::inputs::{Input, Inputs, hex, with_paths};

@@ -12,6 +12,7 @@ use trgen::trace::goal::{Graph, chain};
 use trgen::trace::replay::SHOWN;
 use trgen::{Cycle, NodeId, Wait, WaitCause};
 
+use super::archives;
 use super::hosts::{self, Holds};
 use super::resolve::{Experiment, Runs};
 use super::trouble::Trouble;
@@ -111,7 +112,7 @@ fn prepare(experiment: &Experiment) -> Result<Ready, Trouble> {
             )
             .into());
     };
-    let (mut graph, mut notes, warnings) = match fsin_archives::open(path, options)? {
+    let (mut graph, mut notes, warnings) = match archives::open(path, options)? {
         Application::Graphs(trace) => {
             check_expanded(experiment, "a graph holds them expanded")?;
             reject_inapplicable(experiment, &[trace.format], &[])?;

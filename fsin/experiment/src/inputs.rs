@@ -6,9 +6,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use fsin_archives::otf2::is_anchor;
 use sha2::{Digest, Sha256};
 use trgen::synthetic::{size, traffic};
+use trgen::trace::formats::is_anchor;
 use trgen::trace::{formats, kernels, placement};
 
 use super::energy;

@@ -3,6 +3,7 @@
 //! [`keys`] is the table of all settings. [`Settings`] layers their values: defaults, an experiment file, the
 //! environment, flags. [`Experiment`] is the typed, checked result, and [`execute`] runs it.
 
+mod archives;
 mod booksim;
 mod bounds;
 mod carried;

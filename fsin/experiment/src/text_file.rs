@@ -1,12 +1,8 @@
-//! Text files as settings name them, plain or compressed with gzip.
+//! Text files as settings name them, plain or, with the feature `archives`, compressed with gzip.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::Path;
-
-use flate2::Compression;
-use flate2::read::MultiGzDecoder;
-use flate2::write::GzEncoder;
 
 /// The first bytes of a file that gzip has compressed (RFC 1952).
 const GZIP: [u8; 2] = [0x1F, 0x8B];
@@ -23,7 +19,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<String> {
     let whole = io::Cursor::new(beginning).chain(file);
     let mut text = String::new();
     let length = match is_packed {
-        true => MultiGzDecoder::new(whole).take(most + 1).read_to_string(&mut text),
+        true => unpacked(whole)?.take(most + 1).read_to_string(&mut text),
         false => whole.take(most + 1).read_to_string(&mut text),
     }?;
     if length as u64 > most {
@@ -32,14 +28,30 @@ pub fn read(path: &Path, most: u64) -> io::Result<String> {
     Ok(text)
 }
 
-/// A writer that compresses with gzip. Call `finish` at its end.
-pub fn packed<W: Write>(out: W) -> GzEncoder<W> {
-    GzEncoder::new(out, Compression::default())
+/// What gzip has compressed.
+#[cfg(feature = "archives")]
+#[allow(clippy::unnecessary_wraps, reason = "without the feature it is refused")]
+fn unpacked(whole: impl Read) -> io::Result<impl Read> {
+    Ok(flate2::read::MultiGzDecoder::new(whole))
 }
 
-#[cfg(test)]
+/// Refuses what gzip has compressed.
+#[cfg(not(feature = "archives"))]
+fn unpacked(_: impl Read) -> io::Result<io::Empty> {
+    Err(io::Error::other("gzip has compressed it: unpack it first (gunzip FILE), or build with the feature `archives`"))
+}
+
+/// A writer that compresses with gzip. Call `finish` at its end.
+#[cfg(feature = "archives")]
+pub fn packed<W: io::Write>(out: W) -> flate2::write::GzEncoder<W> {
+    flate2::write::GzEncoder::new(out, flate2::Compression::default())
+}
+
+#[cfg(all(test, feature = "archives"))]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::io::Write;
 
     use super::*;
 

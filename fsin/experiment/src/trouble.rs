@@ -1,6 +1,5 @@
 //! Why an experiment cannot begin.
 
-use fsin_archives::OpenError;
 use trgen::phrase::Phrase;
 use trgen::trace::formats::{Fault, ReadError};
 
@@ -54,15 +53,6 @@ impl Trouble {
             Self::Settings(error) => error.error.setting(),
             Self::Trace(_) => Some("trace"),
             Self::Unprinted { .. } => None,
-        }
-    }
-}
-
-impl From<OpenError> for Trouble {
-    fn from(error: OpenError) -> Self {
-        match error {
-            OpenError::Read(error) => Self::Trace(error),
-            OpenError::Printed { what, remedy, no_room } => Self::Unprinted { what, remedy, no_room },
         }
     }
 }

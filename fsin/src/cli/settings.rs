@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use fsin::experiment::{Experiment, Key, Kind, Origin, Settings, SettingsError, key, keys, read_file, variable};
 use fsin::sweep::as_several;
-use fsin_archives::otf2::is_anchor;
 use trgen::catalog::Allowed;
 use trgen::phrase;
 use trgen::phrase::Phrase;
+use trgen::trace::formats::is_anchor;
 
 use crate::cli::output;
 

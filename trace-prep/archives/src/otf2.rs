@@ -1,15 +1,14 @@
 //! OTF2 archives, read as the text that their own tool prints.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
+
+use trgen::trace::formats::is_anchor;
 
 use crate::tool::{self, Failure};
 
 pub use crate::tool::{Misread, Printed};
 
-/// First bytes of an archive's anchor file.
-const MAGIC: &[u8] = b"\x03BOTF2";
 /// The tool of the OTF2 library that prints an archive.
 const TOOL: &str = "otf2-print";
 /// The command with which the user can print an archive.
@@ -37,14 +36,6 @@ pub enum PrintError {
     /// The text cannot be stored, for example because the disk is full.
     #[error("the scratch files for `{TOOL}` cannot be written: {0}")]
     Scratch(io::Error),
-}
-
-/// True for the anchor file of an archive; the files beside it hold its events.
-#[must_use]
-pub fn is_anchor(path: &Path) -> bool {
-    let mut beginning = Vec::new();
-    let opened = File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut beginning));
-    opened.is_ok() && beginning == MAGIC
 }
 
 /// The anchor file of an archive: `path` itself, or the only one in the folder `path`, as Score-P writes it; `None` if

@@ -28,6 +28,7 @@ use super::programs::{
     reject_inapplicable, replaying, slow_among, slow_down, started, with_background,
 };
 use super::{Driven, Driver, Workload, WorkloadFamily, whole_cycle};
+use crate::archives;
 use crate::conflicts::{RANKS, SKIPS, TASKS, TRACE};
 use crate::hosts::{Holds, are_loggops, check_kind, dialect, in_units};
 use crate::resolve::Experiment;
@@ -185,7 +186,7 @@ fn driver(
             let collectives = header.collectives.iter().map(|(name, calls)| (known(name), *calls)).collect();
             (driven, Vec::new(), notes, collectives)
         }
-        _ => match fsin_archives::open(path, options)? {
+        _ => match archives::open(path, options)? {
             Application::Programs(trace) => {
                 if trace.algorithms.is_empty() {
                     check_expanded(experiment, "this trace has none to expand")?;

@@ -1,4 +1,5 @@
-//! Sources of trace text: a file, a folder, a tar archive, each compressed with xz or gzip or not.
+//! Sources of trace text: a file, a folder, and, with the feature `compressed`, a tar archive, each compressed with xz or
+//! gzip or not.
 //!
 //! An archive is read as a stream, once to list its members and once more for the selected files, so that its size does
 //! not matter. Nothing is ever unpacked to disk.
@@ -10,9 +11,8 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use flate2::bufread::MultiGzDecoder;
-use liblzma::read::XzDecoder;
-use liblzma::stream::{CONCATENATED, Stream};
+#[cfg_attr(not(feature = "compressed"), path = "input/unpacked.rs")]
+mod packed;
 
 use super::error::{Fault, Place, ReadError};
 use super::text;
@@ -20,10 +20,6 @@ use crate::catalog;
 
 /// \[bytes\] Largest text of one trace after decompression.
 const MAX_TEXT: u64 = 64 << 30;
-/// \[bytes\] Largest memory that an xz file may demand for its decoder; `xz -9` needs 65 MiB.
-const MAX_DICTIONARY: u64 = 512 << 20;
-/// \[bytes\] Largest header, with extended headers, of one member of a tar archive.
-const MAX_HEADER: u64 = 1 << 20;
 /// \[bytes\] Beginning of a file that is examined to recognise its format.
 const BEGINNING: u64 = 4096;
 /// \[bytes\] Beginning of a file that is kept to recognise its format.
@@ -303,7 +299,7 @@ impl<'a> Source<'a> {
                     let origin = Origin::File(root.join(name));
                     let mut opened = open_text(&origin, &place)?;
                     if opened.tar {
-                        return Err(place.error(Fault::Packed { name: "tar", command: "tar xf FILE" }));
+                        return Err(place.error(TAR));
                     }
                     read(position, &place, &mut opened.reader)?;
                 }
@@ -335,45 +331,7 @@ impl<'a> Source<'a> {
     fn visit_members(&self, each: &mut VisitMember<'_>) -> Result<(), ReadError> {
         let Store::Tar(origin) = &self.store else { return Ok(()) };
         let whole = self.place();
-        let opened = open_text(origin, &whole)?;
-        let allowance = Rc::new(Cell::new(MAX_HEADER));
-        let passed = Rc::new(Cell::new(0));
-        let guard = Guard { inner: opened.reader, allowance: Rc::clone(&allowance), passed: Rc::clone(&passed) };
-        let mut archive = tar::Archive::new(guard);
-        let here = || whole.byte(passed.get());
-        let mut text_bytes = 0_u64;
-        for member in archive.entries().map_err(|error| tar_failed(&here(), error))? {
-            let mut member = member.map_err(|error| tar_failed(&here(), error))?;
-            let size = member.size();
-            text_bytes = text_bytes.saturating_add(size);
-            if text_bytes > MAX_TEXT {
-                return Err(here().error(Fault::TooLarge { what: "the archive", limit: MAX_TEXT }));
-            }
-            allowance.set(size.saturating_add(MAX_HEADER));
-            let kind = member.header().entry_type();
-            if !(kind.is_file() || kind.is_contiguous()) {
-                continue;
-            }
-            let name = normalised(&String::from_utf8_lossy(&member.path_bytes()));
-            let place = Place { member: Some(name.clone()), ..whole.clone() };
-            let mut counted = BufReader::new(Counted { inner: &mut member, count: 0 });
-            let more = each(&name, &place, &mut counted)?;
-            if !more {
-                return Ok(());
-            }
-            // The archive library mistakes the end of the file for the end of the member; the count distinguishes them.
-            io::copy(&mut counted, &mut io::sink()).map_err(|error| failed(&place, error))?;
-            let count = counted.into_inner().count;
-            if count != size {
-                let what = format!("{count} of {size} bytes");
-                return Err(place.byte(passed.get()).error(Fault::Damaged { container: "tar", what }));
-            }
-            allowance.set(MAX_HEADER);
-        }
-        // Read beyond the end mark of the archive: the checksums of a compressed file come last.
-        allowance.set(MAX_TEXT);
-        io::copy(&mut archive.into_inner(), &mut io::sink()).map_err(|error| failed(&whole, error))?;
-        Ok(())
+        packed::members(open_text(origin, &whole)?.reader, &whole, each)
     }
 
     /// The error for a selection that names nothing; it lists what can be selected.
@@ -472,27 +430,22 @@ fn open_text<'a>(origin: &Origin<'a>, place: &Place) -> Result<Opened<'a>, ReadE
         Origin::Bytes(bytes) => Box::new(*bytes),
     };
     let (beginning, raw) = peek(raw).map_err(io_failed)?;
-    if beginning.starts_with(GZIP) {
-        return opened(Ungzip::new(raw)).map_err(io_failed);
-    }
-    if !beginning.starts_with(b"\xFD7zXZ\0") {
-        for &(magic, name, command) in PACKED {
-            if beginning.starts_with(magic) {
-                // What is packed may be known by its name, and then unpacking it does not help.
-                if let Origin::File(path) = origin
-                    && let Some(fault) = super::foreign::packed(&path.to_string_lossy())
-                {
-                    return Err(place.error(fault));
-                }
-                return Err(place.error(Fault::Packed { name, command }));
+    for &(magic, name, command) in PACKED {
+        if beginning.starts_with(magic) {
+            // What is packed may be known by its name, and then unpacking it does not help.
+            if let Origin::File(path) = origin
+                && let Some(fault) = super::foreign::packed(&path.to_string_lossy())
+            {
+                return Err(place.error(fault));
             }
+            return Err(place.error(Fault::Packed { name, command }));
         }
-        let reader = Guard { inner: raw, allowance: Rc::new(Cell::new(MAX_TEXT)), passed: Rc::default() };
-        return Ok(Opened { reader: Box::new(BufReader::new(reader)), tar: is_tar(&beginning) });
     }
-    let stream = Stream::new_stream_decoder(MAX_DICTIONARY, CONCATENATED)
-        .map_err(|error| place.error(Fault::Io(error.into())))?;
-    opened(Unxz(XzDecoder::new_stream(raw, stream))).map_err(io_failed)
+    if beginning.starts_with(GZIP) || beginning.starts_with(XZ) {
+        return opened(packed::decompressed(raw, beginning.starts_with(XZ), place)?).map_err(io_failed);
+    }
+    let reader = Guard { inner: raw, allowance: Rc::new(Cell::new(MAX_TEXT)), passed: Rc::default() };
+    Ok(Opened { reader: Box::new(BufReader::new(reader)), tar: is_tar(&beginning) })
 }
 
 /// The text of a decompressor.
@@ -517,6 +470,8 @@ fn unpacked_by(opened: &Result<Opened<'_>, ReadError>) -> Option<Option<&'static
 
 /// The first bytes of a file that gzip has compressed.
 const GZIP: &[u8] = b"\x1F\x8B";
+/// The first bytes of a file that xz has compressed.
+const XZ: &[u8] = b"\xFD7zXZ\0";
 
 /// Compressed files that are not read directly: magic number, name, and command that unpacks them.
 const PACKED: &[(&[u8], &str, &str)] = &[
@@ -529,6 +484,9 @@ const PACKED: &[(&[u8], &str, &str)] = &[
     (b"\x03BOTF2", "OTF2", "otf2-print -A FILE > TRACE.txt"),
 ];
 
+/// The fault of an archive where no archive can be read.
+const TAR: Fault = Fault::Packed { name: "tar", command: "tar xf FILE" };
+
 /// True if a file that begins like this is a tar archive.
 fn is_tar(beginning: &[u8]) -> bool {
     beginning.get(257..262) == Some(b"ustar")
@@ -539,21 +497,6 @@ fn peek<R: Read>(mut reader: R) -> io::Result<(Vec<u8>, Whole<R>)> {
     let mut beginning = Vec::new();
     reader.by_ref().take(TAR_BLOCK).read_to_end(&mut beginning)?;
     Ok((beginning.clone(), Cursor::new(beginning).chain(reader)))
-}
-
-/// Counts the bytes read.
-struct Counted<R> {
-    inner: R,
-    /// \[bytes\] Number of bytes read so far.
-    count: u64,
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = self.inner.read(buffer)?;
-        self.count += length as u64;
-        Ok(length)
-    }
 }
 
 /// Stops reading beyond the allowance: some kilobytes of a compressed file can expand to terabytes.
@@ -579,43 +522,8 @@ impl<R: Read> Read for Guard<R> {
     }
 }
 
-/// Marks the errors of the decompressor, to distinguish them from those of the operating system.
-struct Unxz<R: Read>(XzDecoder<R>);
-
-impl<R: Read> Read for Unxz<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.read(buffer).map_err(|error| match error.kind() {
-            io::ErrorKind::Interrupted => error,
-            _ if error.raw_os_error().is_some() => error,
-            _ => io::Error::other(Stop::Damaged { container: "xz", byte: self.0.total_in(), what: error.to_string() }),
-        })
-    }
-}
-
-/// Marks the errors of the decompressor of gzip, and counts what it has taken.
-struct Ungzip<R: Read>(MultiGzDecoder<BufReader<Counted<R>>>);
-
-impl<R: Read> Ungzip<R> {
-    fn new(inner: R) -> Self {
-        Self(MultiGzDecoder::new(BufReader::new(Counted { inner, count: 0 })))
-    }
-}
-
-impl<R: Read> Read for Ungzip<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.read(buffer).map_err(|error| match error.kind() {
-            io::ErrorKind::Interrupted => error,
-            _ if error.raw_os_error().is_some() => error,
-            _ => {
-                let input = self.0.get_ref();
-                let byte = input.get_ref().count - input.buffer().len() as u64;
-                io::Error::other(Stop::Damaged { container: "gzip", byte, what: error.to_string() })
-            }
-        })
-    }
-}
-
 /// Why a decoder of this module stops.
+#[cfg_attr(not(feature = "compressed"), expect(dead_code, reason = "nothing compressed is read, nothing is damaged"))]
 #[derive(Debug, thiserror::Error)]
 enum Stop {
     #[error("too large")]
@@ -641,19 +549,6 @@ pub(super) fn failed(place: &Place, error: io::Error) -> ReadError {
         None => Fault::Io(error),
     };
     place.error(fault)
-}
-
-/// Converts an error of reading the headers between the members of an archive.
-fn tar_failed(place: &Place, error: io::Error) -> ReadError {
-    match find_stop(&error) {
-        Some(Stop::TooLarge) => {
-            return place.error(Fault::TooLarge { what: "a header in the archive", limit: MAX_HEADER });
-        }
-        Some(Stop::Damaged { .. }) => return failed(place, error),
-        None if error.raw_os_error().is_some() => return failed(place, error),
-        None => {}
-    }
-    place.error(Fault::Damaged { container: "tar", what: error.to_string() })
 }
 
 /// The cause set by this module, below the layers added by libraries.

@@ -33,6 +33,7 @@ use std::path::{Path, PathBuf};
 pub use dumpi::{DumpiBinaries, dumpi_binaries};
 pub use error::{Fault, Place, ReadError, plural};
 pub use options::{ComputeUnit, ReadOptions, RecvOrder, unused_options};
+pub use otf2::is_anchor;
 pub use ti::datatype_bytes;
 
 pub use self::input::{Entry, ReadFile, Source};

@@ -189,14 +189,15 @@ impl Case {
     }
 }
 
-/// Runs [`all`] on the engines of a case, with observers of frames in half of the cases. In one case of four the
+/// Runs [`all`] on the engines of a case, with observers of frames in half of the cases. In one case of sixteen the
 /// threads work in every window; in the others the caller's thread simulates all parts, which takes a fraction of the
 /// time on a machine with other things to do.
 fn observed(case: &Case, offers: &mut Vec<Offer>) -> Result<Option<NetworkFailure>, TestCaseError> {
     let topology = place(case.topology);
     let mut reference = reference::build(&*topology, case.params.clone()).unwrap();
-    let worth = if case.seed.is_multiple_of(4) { 0 } else { u64::MAX };
-    let mut fast = case.threads().map(|threads| fast::build_for(&*topology, case.params.clone(), threads, worth).unwrap());
+    let worth = if case.seed.is_multiple_of(16) { 0 } else { u64::MAX };
+    let mut fast =
+        case.threads().map(|threads| fast::build_for(&*topology, case.params.clone(), threads, worth).unwrap());
     let hosts = topology.endpoints() as u64;
     let logs = [Log::default(), Log::default()];
     if case.seed.is_multiple_of(2) {

@@ -29,6 +29,10 @@
 //!
 //! Decision: docs/decisions/0043-archives-through-their-tools.md.
 
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
 mod definitions;
 mod line;
 mod rank;
@@ -43,6 +47,17 @@ use super::text::Lines;
 use super::{Application, Candidate, Layout, Reader, Trace};
 use crate::catalog::Component;
 use crate::trace::program::Program;
+
+/// First bytes of an archive's anchor file.
+const MAGIC: &[u8] = b"\x03BOTF2";
+
+/// True for the anchor file of an OTF2 archive; the files beside it hold its events.
+#[must_use]
+pub fn is_anchor(path: &Path) -> bool {
+    let mut beginning = Vec::new();
+    let opened = File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut beginning));
+    opened.is_ok() && beginning == MAGIC
+}
 
 pub(super) const READER: Reader = Reader {
     component: Component {
