@@ -1,7 +1,9 @@
-//! Slurm's topology.conf: `SwitchName=s0 Nodes=n[01-04,7]`, `SwitchName=top Switches=s[0-1],s3`.
+//! Slurm's topology.conf, and what `scontrol show topology` prints of it: `SwitchName=s0 Nodes=n[01-04,7]`,
+//! `SwitchName=top Switches=s[0-1],s3`.
 //!
-//! Each switch has a link to each switch and node that it names. `LinkSpeed` is Slurm's own remark. Format: Slurm
-//! Workload Manager, topology.conf.
+//! Each switch has a link to each switch and node that it names. In what is printed, which has a `Level`, a switch above
+//! others also names all nodes below these; they have their links there. `LinkSpeed` is Slurm's own remark. Format: Slurm
+//! Workload Manager, topology.conf and scontrol.
 
 use trgen::catalog::{ErrorKind, SpecError};
 
@@ -24,8 +26,18 @@ struct Below<'a> {
     at: u32,
     /// Position of the switch among all.
     switch: u32,
-    /// True for switches, false for nodes.
-    is_switches: bool,
+    kind: Kind,
+}
+
+/// What a list names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Switches with a link to this one.
+    Switches,
+    /// Nodes with a link to this one.
+    Nodes,
+    /// Nodes with links to switches below this one.
+    Reached,
 }
 
 /// Maximum number of digits of a number with zeros in front.
@@ -56,6 +68,8 @@ pub(crate) fn parse(text: &str, to: &mut Description<'_>) -> Result<(), SpecErro
     // A line that ends with a backslash goes on in the next one.
     let (mut goes_on, mut first, mut name) = (false, 0, None);
     let mut is_open = false;
+    // What is printed has levels.
+    let mut has_level = false;
     let mut begin = 0;
     for line in text.split_inclusive('\n') {
         let at = begin;
@@ -66,7 +80,8 @@ pub(crate) fn parse(text: &str, to: &mut Description<'_>) -> Result<(), SpecErro
         }
         if is_open && !goes_on {
             switches.push(name.take().ok_or_else(|| nameless(places, first))?);
-            is_open = false;
+            reach(&mut below, switches.len() as u32 - 1, has_level);
+            (is_open, has_level) = (false, false);
         }
         goes_on = false;
         for text in code.split_whitespace() {
@@ -100,8 +115,12 @@ pub(crate) fn parse(text: &str, to: &mut Description<'_>) -> Result<(), SpecErro
                         list: value,
                         at: of_value as u32,
                         switch: switches.len() as u32,
-                        is_switches: key_name == "switches",
+                        kind: if key_name == "switches" { Kind::Switches } else { Kind::Nodes },
                     });
+                }
+                "level" => {
+                    has_level = true;
+                    of.decorated(key);
                 }
                 "linkspeed" => of.decorated(key),
                 _ => {
@@ -115,8 +134,18 @@ pub(crate) fn parse(text: &str, to: &mut Description<'_>) -> Result<(), SpecErro
     }
     if is_open {
         switches.push(name.ok_or_else(|| nameless(places, first))?);
+        reach(&mut below, switches.len() as u32 - 1, has_level);
     }
     state(&switches, &below, to)
+}
+
+/// Of the lists of one switch: what is printed of a switch above others names the nodes that they reach.
+fn reach(below: &mut [Below<'_>], switch: u32, has_level: bool) {
+    let first = below.iter().rposition(|below| below.switch != switch).map_or(0, |last| last + 1);
+    let lists = &mut below[first..];
+    if has_level && lists.iter().any(|below| below.kind == Kind::Switches) {
+        lists.iter_mut().filter(|below| below.kind == Kind::Nodes).for_each(|below| below.kind = Kind::Reached);
+    }
 }
 
 /// The error of a line that names no switch.
@@ -139,7 +168,7 @@ fn state(switches: &[(&str, u32)], below: &[Below<'_>], to: &mut Description<'_>
     let known = switches.len();
     let is_switch = |number: u32| (number as usize) < known;
     // Switches first: of a list with more names than there are lines, one has no line, so that no more are written out.
-    for &Below { list, at, .. } in below.iter().filter(|below| below.is_switches) {
+    for &Below { list, at, .. } in of_kind(below, Kind::Switches) {
         names(list, known + 1, &mut |name| match to.number_of(name) {
             Some(_) => Ok(()),
             None => {
@@ -148,7 +177,7 @@ fn state(switches: &[(&str, u32)], below: &[Below<'_>], to: &mut Description<'_>
             }
         })?;
     }
-    for &Below { list, at, .. } in below.iter().filter(|below| !below.is_switches) {
+    for &Below { list, at, .. } in of_kind(below, Kind::Nodes) {
         names(list, MOST, &mut |name| match to.number_of(name) {
             Some(number) if is_switch(number) => {
                 let what = format!("`{}` is a switch, and named among Nodes", short(name));
@@ -158,11 +187,26 @@ fn state(switches: &[(&str, u32)], below: &[Below<'_>], to: &mut Description<'_>
             None => to.declare(&word(name, at as usize), true).map(|_| ()),
         })?;
     }
-    for &Below { list, at, switch, .. } in below {
+    for &Below { list, at, .. } in of_kind(below, Kind::Reached) {
+        names(list, MOST, &mut |name| match to.number_of(name) {
+            Some(_) => Ok(()),
+            None => {
+                let what = format!("node `{}` is named by no switch that it has a link to", short(name));
+                let remedy = "name it in the line of its switch, which has no Switches";
+                Err(refusal(places, at as usize, ErrorKind::UnknownName, what, remedy))
+            }
+        })?;
+    }
+    for &Below { list, at, switch, .. } in below.iter().filter(|below| below.kind != Kind::Reached) {
         let above = word(switches[switch as usize].0, switches[switch as usize].1 as usize);
         names(list, MOST, &mut |name| to.edge([&word(name, at as usize), &above], false, &[]))?;
     }
     Ok(())
+}
+
+/// The lists that name what is so.
+fn of_kind<'a, 'b>(below: &'b [Below<'a>], kind: Kind) -> impl Iterator<Item = &'b Below<'a>> {
+    below.iter().filter(move |below| below.kind == kind)
 }
 
 /// The parts of a list between commas that stand in no brackets.

@@ -286,6 +286,19 @@ fn synonyms_are_understood_whatever_their_case() {
     }
 }
 
+/// `scontrol show topology` names, of a switch above others, all nodes below it.
+#[test]
+fn what_slurm_prints_is_the_file_that_it_has_read() {
+    let file = "SwitchName=top Switches=s[0-1]\nSwitchName=s0 Nodes=n[1-2]\nSwitchName=s1 Nodes=m,n3\n";
+    let printed = "SwitchName=top Level=1 LinkSpeed=1 Nodes=m,n[1-3] Switches=s[0-1]\n\
+                   SwitchName=s0 Level=0 LinkSpeed=1 Nodes=n[1-2]\nSwitchName=s1 Level=0 LinkSpeed=1 Nodes=m,n3\n";
+    assert_eq!(facts(&read(printed)), facts(&read(file)));
+    let lost = refused(&printed.replace("n[1-3]", "n[1-4]"));
+    assert!(lost.to_string().contains("line 1, column 39: node `n4` is named by no switch"), "{lost}");
+    // Without levels, a switch may have both.
+    assert_eq!(read("SwitchName=top Switches=s0 Nodes=m\nSwitchName=s0 Nodes=n[1-2]\n").endpoints(), 3);
+}
+
 #[test]
 fn ports_comments_and_labels_say_nothing() {
     let plain = facts(&read("graph { a -- b; b -- c; c -- a }"));
