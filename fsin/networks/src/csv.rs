@@ -35,7 +35,8 @@ fn separator(text: &str) -> Option<u8> {
         let is_known = |ends: &[&str]| names(*by).any(|name| ends[..4].contains(&name.to_ascii_lowercase().as_str()));
         ENDS.iter().all(|ends| is_known(ends))
     };
-    if first.contains(',') && names(b',').all(|name| !name.contains(char::is_whitespace)) {
+    let has_words = names(b',').all(|name| !name.contains(char::is_whitespace));
+    if first.contains(',') && (has_words || is_header(&b',')) {
         return Some(b',');
     }
     [b';', b'\t'].into_iter().find(is_header)

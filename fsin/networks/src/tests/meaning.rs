@@ -299,6 +299,30 @@ fn what_slurm_prints_is_the_file_that_it_has_read() {
     assert_eq!(read("SwitchName=top Switches=s0 Nodes=m\nSwitchName=s0 Nodes=n[1-2]\n").endpoints(), 3);
 }
 
+/// Names of columns as tables have them: with the unit of their numbers, with `link` in front, in any case.
+#[test]
+fn names_of_columns_state_units() {
+    let plain = facts(&read("source,target,rate,delay\na,b,10Gb/s,5us\nb,c,2.5Gb/s,7us\n"));
+    for names in [
+        "bandwidth_gbps,latency_us",
+        "Bandwidth (Gbps),Latency (us)",
+        "linkCapacityGbps,linkDelayUs",
+        "LINK_SPEED_GBPS,PROPAGATION_DELAY_US",
+    ] {
+        assert_eq!(facts(&read(&format!("source,target,{names}\na,b,10,5\nb,c,2.5,7\n"))), plain, "{names}");
+    }
+    let other = facts(&read("source,target,bandwidth_mbps,delay_ms\na,b,10000,0.005\nb,c,2500,.007\n"));
+    assert_eq!(other, plain);
+    for (names, remedy) in [
+        ("max_bandwidth,delay_us", "ignore=max_bandwidth"),
+        ("rate_gbps,avg_latency", "ignore=avg_latency"),
+        ("link_capacity,delay_us", "rate-unit=Gb/s"),
+    ] {
+        let error = refused(&format!("source,target,{names}\na,b,10,5\n"));
+        assert!(error.remedy().to_string().contains(remedy), "{error}: {}", error.remedy());
+    }
+}
+
 #[test]
 fn ports_comments_and_labels_say_nothing() {
     let plain = facts(&read("graph { a -- b; b -- c; c -- a }"));

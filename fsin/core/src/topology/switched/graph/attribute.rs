@@ -142,7 +142,7 @@ pub(super) fn property(
         return decoration();
     }
     let labels = of.format.names == Names::Labels;
-    if let Some(row) = ROWS.iter().find(|row| row.item == item && row.is_called(&name)) {
+    if let Some((row, _)) = called(item, &key.text) {
         // Graphviz's own directions mean nothing elsewhere.
         return if labels
             && row.property == Property::Direction
@@ -195,7 +195,132 @@ pub(super) fn property(
         );
         return Err(refusal(places, key.at, ErrorKind::UnknownName, what, remedy).given(&key.text));
     }
+    if item == Item::Edge && is_quantity(&key.text) && !of.format.decoration.contains(&name.as_str()) {
+        let what = format!("{given} of an edge seems to be a rate or a delay, and is not known as one");
+        let remedy = format!(
+            "call it rate or delay, with a unit in the value or behind the name (rate_gbps, delay_us); or leave it out, or \
+             read the file with ignore={}",
+            short(&key.text)
+        );
+        return Err(refusal(places, key.at, ErrorKind::UnknownName, what, remedy).given(&key.text));
+    }
     decoration()
+}
+
+/// The unit of numbers that the name of an attribute states, as in `rate_gbps` and `Latency (us)`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Unit {
+    /// \[b/s\] With its prefix.
+    Rate(&'static str),
+    Time(&'static str),
+    Cycles,
+}
+
+impl Unit {
+    /// The unit of this name. Bytes are told from bits by their capital.
+    fn named(name: &str) -> Option<Self> {
+        let rates = [
+            ("bps", "b/s"),
+            ("kbps", "kb/s"),
+            ("mbps", "Mb/s"),
+            ("gbps", "Gb/s"),
+            ("tbps", "Tb/s"),
+            ("kbit", "kb/s"),
+            ("mbit", "Mb/s"),
+            ("gbit", "Gb/s"),
+            ("tbit", "Tb/s"),
+            ("Bps", "B/s"),
+            ("kBps", "kB/s"),
+            ("KBps", "kB/s"),
+            ("MBps", "MB/s"),
+            ("GBps", "GB/s"),
+            ("TBps", "TB/s"),
+        ];
+        let times = [
+            ("ps", "ps"),
+            ("ns", "ns"),
+            ("us", "us"),
+            ("ms", "ms"),
+            ("s", "s"),
+            ("nsec", "ns"),
+            ("usec", "us"),
+            ("msec", "ms"),
+            ("sec", "s"),
+        ];
+        let short = name.replace("/s", "ps").replace("bitps", "bps");
+        let lower = short.to_ascii_lowercase();
+        let has_bytes = short.contains('B') && !short.chars().all(|letter| letter.is_ascii_uppercase());
+        let name = if has_bytes { &short } else { &lower };
+        let is_called = |(known, _): &&(&str, &str)| known == name;
+        if lower == "cycles" {
+            return Some(Self::Cycles);
+        }
+        let rate = rates.iter().find(is_called).map(|(_, unit)| Self::Rate(unit));
+        rate.or_else(|| times.iter().find(is_called).map(|(_, unit)| Self::Time(unit)))
+    }
+}
+
+/// The parts of a name, each as it is written: `linkBandwidth (Mb/s)` has `link`, `Bandwidth` and `Mb/s`.
+fn parts(name: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    for word in name.split(|letter: char| !letter.is_alphanumeric() && letter != '/') {
+        let mut begin = 0;
+        let mut was_lower = false;
+        for (at, letter) in word.char_indices() {
+            if was_lower && letter.is_uppercase() {
+                parts.push(&word[begin..at]);
+                begin = at;
+            }
+            was_lower = letter.is_lowercase();
+        }
+        parts.push(&word[begin..]);
+    }
+    // `kBps` and `MBps` are one part.
+    parts.retain(|part| !part.is_empty());
+    if let [.., first, second] = parts[..]
+        && let Some(at) = name.rfind(&*format!("{first}{second}"))
+        && Unit::named(&name[at..at + first.len() + second.len()]).is_some()
+    {
+        parts.truncate(parts.len() - 2);
+        parts.push(&name[at..at + first.len() + second.len()]);
+    }
+    parts
+}
+
+/// The property of items that a name means, and the unit of its numbers that the name states: `linkCapacity_mbps` is a
+/// rate in Mb/s.
+fn called(item: Item, name: &str) -> Option<(&'static Row, Option<Unit>)> {
+    let of_item = |name: &str| ROWS.iter().find(|row| row.item == item && row.is_called(name));
+    if let Some(row) = of_item(&plain(name)) {
+        return Some((row, None));
+    }
+    let parts = parts(name);
+    let rest = match &parts[..] {
+        [first, rest @ ..] if !rest.is_empty() && ["link", "edge"].contains(&&*first.to_lowercase()) => rest,
+        all => all,
+    };
+    let (rest, unit) = match rest {
+        [before @ .., last] if !before.is_empty() => match Unit::named(last) {
+            None => (rest, None),
+            unit => (before, unit),
+        },
+        all => (all, None),
+    };
+    let row = of_item(&rest.concat().to_lowercase())?;
+    let fits = match row.property {
+        Property::Rate => matches!(unit, None | Some(Unit::Rate(_))),
+        Property::Delay => !matches!(unit, Some(Unit::Rate(_))),
+        _ => false,
+    };
+    fits.then_some((row, unit))
+}
+
+/// True for a name of an edge with a part that means a rate or a delay.
+fn is_quantity(name: &str) -> bool {
+    let parts: Vec<String> = parts(name).iter().map(|part| part.to_lowercase()).collect();
+    // The unit of another attribute is none itself.
+    let is_unit = parts.iter().any(|part| matches!(part.as_str(), "unit" | "units"));
+    !is_unit && parts.iter().any(|part| ["rate", "bandwidth", "bw", "capacity", "delay", "latency"].contains(&&**part))
 }
 
 impl Row {
@@ -222,8 +347,7 @@ pub fn short(text: &str) -> String {
 
 /// The error of a value that cannot be read.
 pub(super) fn misread(places: &Places<'_>, item: Item, key: &Word<'_>, value: &Word<'_>, why: &str) -> SpecError {
-    let name = plain(&key.text);
-    let row = ROWS.iter().find(|row| row.name == name || row.synonyms.contains(&name.as_str()));
+    let row = called(item, &key.text).map(|(row, _)| row);
     let what = format!("{}={} of {}: {why}", short(&key.text), short(&value.text), item.name());
     let remedy = format!("write it as in {}", row.map_or("routes=\"H0,H1\"", |row| row.example));
     refusal(places, value.at, ErrorKind::Malformed, what, remedy).given(&value.text)
@@ -232,8 +356,12 @@ pub(super) fn misread(places: &Places<'_>, item: Item, key: &Word<'_>, value: &W
 /// The value of a rate. A number without a unit has that of the option `rate-unit`.
 pub(super) fn rate(of: &Reading<'_>, key: &Word<'_>, value: &Word<'_>) -> Result<u64, SpecError> {
     let is_number = value.text.trim().parse::<f64>().is_ok_and(f64::is_finite);
-    let rate = match &of.options.rate_unit {
-        Some(unit) if is_number => {
+    let rate = match (called(Item::Edge, &key.text), &of.options.rate_unit) {
+        (Some((_, Some(Unit::Rate(unit)))), _) if is_number => {
+            of.unit(format!("rates: numbers of {} are {unit}, by its name", short(&key.text)));
+            parse_rate(&format!("{}{unit}", decimal(&value.text)))
+        }
+        (_, Some(unit)) if is_number => {
             of.unit(format!("rates: numbers are {unit}, by rate-unit"));
             parse_rate(&format!("{}{unit}", decimal(&value.text)))
         }
@@ -284,15 +412,27 @@ pub(super) fn delay(of: &Reading<'_>, key: &Word<'_>, value: &Word<'_>) -> Resul
         error.remedied(remedy)
     };
     let text = value.text.trim();
-    if let Some(unit) = of.options.delay_unit.as_ref().filter(|_| text.parse::<f64>().is_ok()) {
-        of.unit(format!("delays: numbers are {unit}, by delay-unit"));
+    let named = called(Item::Edge, &key.text).and_then(|(_, unit)| unit);
+    let of_name = match named {
+        Some(Unit::Time(unit)) => Some(unit),
+        _ => None,
+    };
+    let of_option = of.options.delay_unit.as_deref().filter(|_| named.is_none());
+    if let Some(unit) = of_name.or(of_option).filter(|_| text.parse::<f64>().is_ok()) {
+        let (whose, why) = match of_name {
+            Some(_) => (format!(" of {}", short(&key.text)), "its name"),
+            None => (String::new(), "delay-unit"),
+        };
+        of.unit(format!("delays: numbers{whose} are {unit}, by {why}"));
         let span = trgen::units::parse_span(&format!("{}{unit}", decimal(text)));
         return span.map(Delay::Time).ok_or_else(|| refused("no time of 0 or more"));
     }
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return match text.parse() {
             Ok(0) => Ok(Delay::Cycles(0)),
-            _ if plain(&key.text) != "delay" => Err(refused("its unit is missing (ps, ns, us, ms, s)")),
+            _ if plain(&key.text) != "delay" && named != Some(Unit::Cycles) => {
+                Err(refused("its unit is missing (ps, ns, us, ms, s)"))
+            }
             Ok(cycles) if cycles <= MAX_DELAY => Ok(Delay::Cycles(cycles)),
             _ => {
                 let why = format!("use 0 to {MAX_DELAY} cycles, or a time with its unit");
@@ -387,6 +527,45 @@ mod tests {
         ] {
             assert_eq!(parse_rate(text), rate, "{text}");
         }
+    }
+
+    #[test]
+    fn names_say_what_they_mean_in_parts() {
+        let (rate, time) = (|unit| Some(Unit::Rate(unit)), |unit| Some(Unit::Time(unit)));
+        for (name, property, unit) in [
+            ("LINK_CAPACITY", Property::Rate, None),
+            ("link bandwidth", Property::Rate, None),
+            ("edgeDelay", Property::Delay, None),
+            ("bandwidth_gbps", Property::Rate, rate("Gb/s")),
+            ("BANDWIDTH_MBPS", Property::Rate, rate("Mb/s")),
+            ("Bandwidth (Gbit/s)", Property::Rate, rate("Gb/s")),
+            ("bandwidthMBps", Property::Rate, rate("MB/s")),
+            ("speed [kB/s]", Property::Rate, rate("kB/s")),
+            ("speedkBps", Property::Rate, rate("kB/s")),
+            ("dataRateMbps", Property::Rate, rate("Mb/s")),
+            ("linkSpeed-bps", Property::Rate, rate("b/s")),
+            ("latencyMs", Property::Delay, time("ms")),
+            ("Link delay (us)", Property::Delay, time("us")),
+            ("propagation_delay_ns", Property::Delay, time("ns")),
+            ("latency_cycles", Property::Delay, Some(Unit::Cycles)),
+        ] {
+            let found = called(Item::Edge, name).map(|(row, unit)| (row.property, unit));
+            assert_eq!(found, Some((property, unit)), "{name}");
+        }
+        for (name, is_one) in [
+            ("max_bandwidth", true),
+            ("avgLatency", true),
+            ("rate_ms", true),
+            ("NODE_CAPACITY", true),
+            ("LinkSpeedUnits", false),
+            ("moderated", false),
+            ("colour", false),
+            ("id", false),
+        ] {
+            assert!(called(Item::Edge, name).is_none(), "{name}");
+            assert_eq!(is_quantity(name), is_one, "{name}");
+        }
+        assert!(called(Item::Node, "link_capacity").is_none());
     }
 
     #[test]
