@@ -294,7 +294,7 @@ fn what_slurm_prints_is_the_file_that_it_has_read() {
                    SwitchName=s0 Level=0 LinkSpeed=1 Nodes=n[1-2]\nSwitchName=s1 Level=0 LinkSpeed=1 Nodes=m,n3\n";
     assert_eq!(facts(&read(printed)), facts(&read(file)));
     let lost = refused(&printed.replace("n[1-3]", "n[1-4]"));
-    assert!(lost.to_string().contains("line 1, column 39: node `n4` is named by no switch"), "{lost}");
+    assert!(lost.to_string().contains("line 1, column 42: node `n4` is named by no switch"), "{lost}");
     // Without levels, a switch may have both.
     assert_eq!(read("SwitchName=top Switches=s0 Nodes=m\nSwitchName=s0 Nodes=n[1-2]\n").endpoints(), 3);
 }
