@@ -320,7 +320,10 @@ fn is_quantity(name: &str) -> bool {
     let parts: Vec<String> = parts(name).iter().map(|part| part.to_lowercase()).collect();
     // The unit of another attribute is none itself.
     let is_unit = parts.iter().any(|part| matches!(part.as_str(), "unit" | "units"));
-    !is_unit && parts.iter().any(|part| ["rate", "bandwidth", "bw", "capacity", "delay", "latency"].contains(&&**part))
+    !is_unit
+        && parts
+            .iter()
+            .any(|part| ["rate", "bandwidth", "bw", "capacity", "speed", "delay", "latency"].contains(&&**part))
 }
 
 impl Row {
@@ -541,7 +544,6 @@ mod tests {
             ("Bandwidth (Gbit/s)", Property::Rate, rate("Gb/s")),
             ("bandwidthMBps", Property::Rate, rate("MB/s")),
             ("speed [kB/s]", Property::Rate, rate("kB/s")),
-            ("speedkBps", Property::Rate, rate("kB/s")),
             ("dataRateMbps", Property::Rate, rate("Mb/s")),
             ("linkSpeed-bps", Property::Rate, rate("b/s")),
             ("latencyMs", Property::Delay, time("ms")),
