@@ -62,6 +62,10 @@ fn powers_and_areas_are_those_of_booksim() {
     assert!(wrong.is_empty() && right == 19 * expected.len(), "{}", wrong.join("\n"));
 }
 
+/// \[flits\] Of the case `dragon` of the reference, in its counts: read from buffers, and written into them.
+const READS: f64 = 10_403.0;
+const WRITES: f64 = 12_784.0;
+
 /// Figures that do not depend on traffic, by runs here of the same configurations, to six digits; those that do, for
 /// each flit, within 2 %.
 #[test]
@@ -82,8 +86,15 @@ fn runs_have_the_energy_of_booksim() {
         let mut text: String = row["config"].split('|').map(|statement| format!("{statement};\n")).collect();
         text.push_str("sim_power = 1;\ntech_file = tech.txt;\n");
         std::fs::write(folder.path().join("case.cfg"), text).expect("a file");
+        // BookSim gave up after 1 000 cycles, of which it counted all.
+        let gave_up = case == "dragon";
+        let length: &[&str] = match gave_up {
+            true => &["--warmup", "0", "--samples", "1", "--sample-size", "1000"],
+            false => &["--samples", "8", "--sample-size", "4000"],
+        };
         let output = fsin(folder.path())
-            .args(["run", "case.cfg", "--format", "json", "-q", "--samples", "8", "--sample-size", "4000"])
+            .args(["run", "case.cfg", "--format", "json", "-q"])
+            .args(length)
             .output()
             .expect("fsin has just been built");
         assert_eq!(output.status.code(), Some(0), "{case}: {}", String::from_utf8_lossy(&output.stderr));
@@ -123,12 +134,21 @@ fn runs_have_the_energy_of_booksim() {
             "output_dff_W",
             "output_control_W",
         ] {
-            let ratio = (ours(name) / load) / (theirs(name) / their_load);
-            if case == "dragon" {
-                // BookSim gave up after 1 000 cycles: of the flits that it had injected, most were still on links of
-                // 100 cycles.
-                known += 1;
-            } else if (ratio - 1.0).abs() < 0.02 {
+            let mut ratio = (ours(name) / load) / (theirs(name) / their_load);
+            if gave_up {
+                // Both count the same time. Flits that stand in buffers at its end have been written and not read: 10 403
+                // of 12 784 were. Here both are counted when a flit leaves, and so are the links from nodes.
+                ratio = ours(name) / theirs(name);
+                match name {
+                    "input_write_W" => ratio *= WRITES / READS,
+                    "channel_retiming_W" => {
+                        known += 1;
+                        continue;
+                    }
+                    _ => {}
+                }
+            }
+            if (ratio - 1.0).abs() < 0.02 {
                 moving += 1;
             } else {
                 wrong.push(format!("{case} {name}: {ratio:.4} of BookSim's for each flit"));

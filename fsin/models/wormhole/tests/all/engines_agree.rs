@@ -80,9 +80,17 @@ const PLACES: &[(&str, &[Routing])] = &[
     ("slimtree:4,2,2", &[Routing::ADAPTIVE, Routing::MINIMAL, Routing::STATIC, Routing::UPDOWN]),
     (
         "dragonfly:p=1,a=3,h=1",
-        &[Routing::MINIMAL, Routing::VALIANT, Routing::UGAL, Routing::UPDOWN, Routing::SHORTEST, Routing::BOOKSIM_UGAL],
+        &[
+            Routing::MINIMAL,
+            Routing::VALIANT,
+            Routing::UGAL,
+            Routing::UPDOWN,
+            Routing::SHORTEST,
+            Routing::BOOKSIM_UGAL,
+            Routing::BOOKSIM_MIN,
+        ],
     ),
-    ("dragonfly:p=2,a=2,h=1,local=2,global=5", &[Routing::MINIMAL, Routing::BOOKSIM_UGAL]),
+    ("dragonfly:p=2,a=2,h=1,local=2,global=5", &[Routing::MINIMAL, Routing::BOOKSIM_UGAL, Routing::BOOKSIM_MIN]),
     ("hyperx:3x3:2x1", &[Routing::BOOKSIM_UGAL, Routing::BOOKSIM_UGAL_XY_YX]),
     (
         "hyperx:3x2:2",
