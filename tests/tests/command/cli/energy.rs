@@ -296,6 +296,64 @@ fn energy_is_drawn_over_load_and_over_sizes() {
     }
 }
 
+/// The power file of Noxim, over a run and over its counts: leakages by the time and the number of parts, energies of
+/// flits by the hops of packets of one flit. The time is that of the flags.
+#[test]
+fn the_power_file_of_noxim_is_read() {
+    let folder = folder();
+    let text = "Energy:\n  Buffer:\n    - [4, 32, 2e-3, 8e-13, 1e-13, 5e-13]\n  LinkBitLine:\n    - [1.5, 5e-7, 5e-14]\n  \
+                Router:\n    crossbar:\n      - [5, 32, 7e-4, 2e-13] # of a mesh\n";
+    std::fs::write(folder.path().join("power.yaml"), text).expect("a file");
+    let words = ["--network", "wormhole", "--topology", "mesh:8x8", "--packet", "1", "--vcs", "2", "--load", "0.1"];
+    let run = |extra: &[&str]| {
+        let output = fsin(folder.path())
+            .args(["run", "--cycles", "3000", "--energy", "noxim:power.yaml,mm=1.5", "--format", "json", "-q"])
+            .args(words)
+            .args(extra)
+            .output()
+            .expect("fsin has just been built");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned(), figures(&output))
+    };
+    let timed = ["--buffer", "4", "--phit-bytes", "4", "--bandwidth", "32Gb/s", "--event-counts", "counts.jsonl"];
+    let (code, said, figures) = run(&timed);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!((&figures["experiment"]["phit-bytes"], &figures["experiment"]["bandwidth"]), (&4.into(), &"32Gb/s".into()));
+    let parts = figures["energy"]["parts"].as_array().expect("parts");
+    let joules = |name: &str| parts.iter().find(|part| part["part"] == name).and_then(|part| part["joules"].as_f64());
+    let number = |name: &str| figures[name].as_f64().expect("a number");
+    // 3 000 cycles of 1 ns; 64 routers of 5 ports, 224 links.
+    let seconds = 3e-6;
+    for (name, expected) in [
+        ("input_leakage", 64.0 * 5.0 * 2.0 * 2e-3 * seconds),
+        ("switch_leakage", 64.0 * 7e-4 * seconds),
+        ("channel_leakage", 224.0 * 32.0 * 5e-7 * seconds),
+    ] {
+        let found = joules(name).expect("a part");
+        assert!((found / expected - 1.0).abs() < 1e-9, "{name}: {found}, by hand {expected}");
+    }
+    // A hop is counted when a flit is granted the switch, as the energy is; a packet crosses one router more.
+    let (hops, packets) = (number("packet_hops"), number("packets_received"));
+    for (name, expected) in [
+        ("channel_wire", hops * 32.0 * 5e-14),
+        ("switch", (hops + packets) * 2e-13),
+        ("input_read", (hops + packets) * 6e-13),
+        ("input_write", (hops + packets) * 8e-13),
+    ] {
+        let found = joules(name).expect("a part");
+        assert!((found / expected - 1.0).abs() < 2e-3, "{name}: {found}, by hand {expected}");
+    }
+    let output = fsin(folder.path())
+        .args(["energy", "counts.jsonl", "--energy", "noxim:power.yaml,mm=1.5", "--cycle", "1ns", "--format", "json"])
+        .output()
+        .expect("fsin has just been built");
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let (one, other) = (found[0]["joules"].as_f64(), figures["energy_joules"].as_f64());
+    assert!(one.zip(other).is_some_and(|(one, other)| (one / other - 1.0).abs() < 1e-9), "{one:?} {other:?}");
+    // Buffers of another size are refused before the run.
+    let (code, said, _) = run(&["--buffer", "5", "--phit-bytes", "4"]);
+    assert!(code == Some(2) && said.contains("5 flits x 32 bits") && said.contains("4 x 32 bits"), "{said}");
+}
+
 /// What cannot be estimated is refused before the run, with its place and remedy.
 #[test]
 fn what_has_no_energy_is_refused() {
