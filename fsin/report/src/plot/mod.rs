@@ -5,6 +5,7 @@
 //! only on run length. All pictures of a figure have the same axes.
 
 mod bars;
+mod by_part;
 mod by_size;
 mod canvas;
 #[cfg(feature = "plots")]
@@ -21,6 +22,7 @@ mod search;
 mod transient;
 mod unit;
 
+pub use by_part::by_part;
 pub use by_size::by_size;
 pub(super) use canvas::GRID;
 #[cfg(feature = "plots")]
@@ -200,6 +202,10 @@ struct Mark {
     saturated: bool,
     /// True if its run was too short to tell.
     undecided: bool,
+    /// \[unit of the results\] Least and greatest value in the ranges of a table of energies.
+    range: Option<(f64, f64)>,
+    /// Factor from the unit of the results to that of the axis.
+    factor: f64,
 }
 
 /// A picture before it is drawn.
@@ -257,6 +263,12 @@ impl Mark {
         }
     }
 
+    /// \[unit of the axis\] Lower and upper end of the range of the value, or else of its confidence interval.
+    fn ends(&self) -> Option<(f64, f64)> {
+        let range = self.range.map(|(low, high)| (low * self.factor, high * self.factor));
+        range.or_else(|| self.value.ci95.map(|ci95| (self.value.mean - ci95, self.value.mean + ci95)))
+    }
+
     /// The text of the hint at this point.
     fn hint(&self, label: &str, x_title: &str, y_title: &str) -> String {
         let head = if label.is_empty() { String::new() } else { format!("{label}\n") };
@@ -266,7 +278,11 @@ impl Mark {
             (false, true) => "\nundecided: too short to tell whether it is saturated",
             (false, false) => "",
         };
-        format!("{head}{x_title}: {}\n{y_title}: {value}{end}", self.word)
+        let range = match self.range.and(self.ends()) {
+            Some((low, high)) => format!("\nrange of the table: {} to {}", short(low), short(high)),
+            None => String::new(),
+        };
+        format!("{head}{x_title}: {}\n{y_title}: {value}{range}{end}", self.word)
     }
 }
 
@@ -371,6 +387,8 @@ pub fn pictures(curves: &Curves, collected: &Collected, style: &Style) -> Vec<Pi
         if all.is_empty() {
             continue;
         }
+        let has_ranges = all.iter().flat_map(|series| &series.spots).any(|mark| mark.range.is_some());
+        let title = if has_ranges { title.replace("estimated", "estimated, with its range") } else { title };
         let is_load = is_accepted(figure);
         let may_cut = is_over_loads && curves.numeric && !style.is_whole;
         let log = is_log(&all, style.scale, is_load, (curves.numeric, may_cut));
@@ -498,10 +516,12 @@ impl Drawn<'_> {
         let position = if *numeric { None } else { Some("position") };
         let columns = ["curve", "label"].into_iter().chain(keys).chain([axis.as_str()]).chain(position);
         let name = self.of.0.name();
-        let columns: Vec<&str> = columns.chain([&*name, "ci95", "saturated"]).collect();
+        let marks = || frames.iter().flat_map(|frame| frame.series).flat_map(|series| &series.spots);
+        let ends: &[&str] = if marks().any(|mark| mark.range.is_some()) { &["low", "high"] } else { &[] };
+        let columns: Vec<&str> = columns.chain([&*name, "ci95", "saturated"]).chain(ends.iter().copied()).collect();
         let mut text = format!("{}\n", columns.join(","));
         for (number, series) in (1..).zip(frames.iter().flat_map(|frame| frame.series)) {
-            for Mark { x, word, raw, saturated, .. } in &series.spots {
+            for Mark { x, word, raw, saturated, range, .. } in &series.spots {
                 let mut cells = vec![number.to_string(), plain(&series.name)];
                 cells.extend(series.settings.iter().map(|(_, value)| plain(value)));
                 cells.push(plain(word));
@@ -509,6 +529,10 @@ impl Drawn<'_> {
                 cells.push(raw.mean.to_string());
                 cells.push(raw.ci95.map_or_else(|| "nan".to_owned(), |ci95| ci95.to_string()));
                 cells.push(u8::from(*saturated).to_string());
+                if !ends.is_empty() {
+                    let (low, high) = range.unwrap_or((raw.mean, raw.mean));
+                    cells.extend([low.to_string(), high.to_string()]);
+                }
                 text.push_str(&format!("{}\n", cells.join(",")));
             }
         }
@@ -541,6 +565,8 @@ fn sheets<'a>(part: &'a Part<'a>, collected: &Collected, reading: Reading, unit:
             raw,
             saturated: spot.saturated,
             undecided: spot.undecided,
+            range: range_of(spot, collected, reading),
+            factor: unit.factor(),
         })
     };
     let series = |curve: &&Curve| Series {
@@ -557,6 +583,18 @@ fn sheets<'a>(part: &'a Part<'a>, collected: &Collected, reading: Reading, unit:
     let of = all.len().div_ceil(MOST_CURVES);
     let sheet = |(number, series): (usize, &[Series])| Sheet { part, series: series.to_vec(), number, of };
     (1..).zip(all.chunks(MOST_CURVES)).map(sheet).collect()
+}
+
+/// The least and greatest value of a figure of energy in the ranges of its table; `None` of other figures, and where the
+/// table has no ranges.
+fn range_of(spot: &Spot, collected: &Collected, reading: Reading) -> Option<(f64, f64)> {
+    if !matches!(reading.figure, Figure::EnergyJoules | Figure::EnergyWatts | Figure::EnergyPerBit) {
+        return None;
+    }
+    let mean = |figure: Figure| spot.value(&collected.rows, figure).map(|value| value.mean);
+    let (low, high) = (mean(Figure::EnergyJoulesLow)?, mean(Figure::EnergyJoulesHigh)?);
+    let each = mean(reading.figure)? / mean(Figure::EnergyJoules).filter(|&joules| joules > 0.0)?;
+    (low < high).then_some((low * each, high * each))
 }
 
 /// The largest mean of a figure over all parts.
@@ -589,6 +627,7 @@ fn assign_styles(sheets: &mut [Sheet<'_>]) {
 fn axis_title(axis: &str, load_unit: &str, sources: &str) -> String {
     let title = match key(axis) {
         _ if axis == "load" => format!("Load of each sending node ({load_unit})"),
+        _ if axis == by_part::PART => "Part of the network".to_owned(),
         _ if axis == by_size::SIZE => "Messages by size: a tenth of them each, to its greatest".to_owned(),
         _ if axis == transient::TIME => "Time since measuring began (cycles)".to_owned(),
         Some(key) if !key.unit.is_empty() => format!("{axis} ({})", key.unit),
