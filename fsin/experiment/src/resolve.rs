@@ -13,7 +13,9 @@ use trgen::trace::goal::hosts::HostParams;
 use trgen::trace::replay::{Pace, Protocol};
 use trgen::trace::slow::Slow;
 
-use super::conflicts::{BATCH, CYCLE, ENDING, Times, check_needs, check_unused, conflicts, is_of_wire, task_key, unmet};
+use super::conflicts::{
+    BATCH, CYCLE, ENDING, Times, check_needs, check_unused, conflicts, is_of_wire, task_key, unmet,
+};
 use super::energy;
 use super::hosts::{eager, hosts, slow, tasks_per_node};
 use super::inputs::with_paths;

@@ -103,13 +103,9 @@ impl ChannelPolicy {
     pub const fn adapts(self, classes: usize, vcs: usize) -> bool {
         match self {
             Self::Escape(inner) => vcs > inner.escapes(classes, vcs),
-            Self::Free
-            | Self::ByClass
-            | Self::OneEach
-            | Self::ByHop
-            | Self::Dateline
-            | Self::Bubble
-            | Self::Given => false,
+            Self::Free | Self::ByClass | Self::OneEach | Self::ByHop | Self::Dateline | Self::Bubble | Self::Given => {
+                false
+            }
         }
     }
 

@@ -70,9 +70,13 @@ fn parse(words: Option<&str>, folder: &Path) -> Result<Box<dyn EnergyModel>, Spe
     };
     let text = super::file::text_of(&folder.join(name))?;
     let table = Table::parse(&text).map_err(|error| error.within(format!("{name}: ")))?;
-    let link = find("LinkBitLine", &table.links, |row| row.mm == length, &|row| format!("{} mm", row.mm), || {
-        format!("{length} mm")
-    });
+    let link = find(
+        "LinkBitLine",
+        &table.links,
+        |row| row.mm == length,
+        &|row| format!("{} mm", row.mm),
+        || format!("{length} mm"),
+    );
     let link = *link.map_err(|error| error.within(format!("{name}: ")))?;
     Ok(Box::new(Noxim { table, link }))
 }

@@ -215,10 +215,7 @@ fn curve(text: &mut String, number: usize, series: &Series, figure: &Drawn<'_>, 
             true => (
                 format!(", error bars/.cd, y dir={direction}, y explicit, error bar style={{solid, thin}}"),
                 // No bar for a point beyond the axis.
-                format!(
-                    ", y error expr=\\thisrow{{ci95}}*{0}*(\\thisrow{{{column}}}*{0}<{most})",
-                    figure.factor
-                ),
+                format!(", y error expr=\\thisrow{{ci95}}*{0}*(\\thisrow{{{column}}}*{0}<{most})", figure.factor),
             ),
             false => (String::new(), String::new()),
         };

@@ -317,7 +317,10 @@ fn the_power_file_of_noxim_is_read() {
     let timed = ["--buffer", "4", "--phit-bytes", "4", "--bandwidth", "32Gb/s", "--event-counts", "counts.jsonl"];
     let (code, said, figures) = run(&timed);
     assert_eq!(code, Some(0), "{said}");
-    assert_eq!((&figures["experiment"]["phit-bytes"], &figures["experiment"]["bandwidth"]), (&4.into(), &"32Gb/s".into()));
+    assert_eq!(
+        (&figures["experiment"]["phit-bytes"], &figures["experiment"]["bandwidth"]),
+        (&4.into(), &"32Gb/s".into())
+    );
     let parts = figures["energy"]["parts"].as_array().expect("parts");
     let joules = |name: &str| parts.iter().find(|part| part["part"] == name).and_then(|part| part["joules"].as_f64());
     let number = |name: &str| figures[name].as_f64().expect("a number");

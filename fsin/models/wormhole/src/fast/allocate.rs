@@ -349,19 +349,25 @@ impl<const P: usize, const V: usize, const DIRECT: bool> Part<P, V, DIRECT> {
         self.scratch.ranks.clear();
         for at in 0..self.scratch.heads.len() {
             let HeadRequest { port, granted, .. } = self.scratch.heads[at];
+            if granted == 0 {
+                // It has lost to an earlier head that picked the same VC, or won against it.
+                continue;
+            }
             let output = self.routers.first_vc(port.into()) + granted.trailing_zeros() as usize;
             let asks = |head: &HeadRequest| head.port == port && head.granted == granted;
-            // The heads that have picked the same VC find the same winner; each checks whether it is the winner.
-            let is_winner = match self.scratch.heads.iter().filter(|head| asks(head)).count() {
-                1 => true,
-                _ if has_priorities => {
-                    self.rank_heads(router);
-                    self.pick_ranked_head(router, output, asks) == Some(at)
-                }
-                _ => self.pick_head(router, output, asks) == Some(at),
-            };
-            if is_winner {
-                self.scratch.heads[at].won = output as u16;
+            let mut winner = Some(at);
+            if self.scratch.heads[at + 1..].iter().any(asks) {
+                winner = match has_priorities {
+                    true => {
+                        self.rank_heads(router);
+                        self.pick_ranked_head(router, output, asks)
+                    }
+                    false => self.pick_head(router, output, asks),
+                };
+                self.scratch.heads[at..].iter_mut().filter(|head| asks(head)).for_each(|head| head.granted = 0);
+            }
+            if let Some(winner) = winner {
+                self.scratch.heads[winner].won = output as u16;
             }
         }
         for at in 0..self.scratch.heads.len() {

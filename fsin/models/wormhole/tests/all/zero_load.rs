@@ -137,6 +137,10 @@ fn a_long_link_carries_a_buffer_of_each_channel_in_a_round_trip() {
         }
         let took = notices.delivered[0].delivered.since(notices.delivered[0].offered);
         let expected = (2 * delay + 3) * FLITS / u64::from(buffer) / channels;
-        assert!(took.abs_diff(expected) < expected / 50, "{}: {took} cycles, by the formula {expected}", routing.name());
+        assert!(
+            took.abs_diff(expected) < expected / 50,
+            "{}: {took} cycles, by the formula {expected}",
+            routing.name()
+        );
     }
 }
