@@ -3,11 +3,12 @@
 //! In a dragonfly each class of hops has one channel, however many there are: `min` takes channel 0 up to the link
 //! between groups, and channel 1 from there on.
 //!
-//! The others decide once, at the first router, by the flits ahead. They differ from [`ugal`](super::hyperx) in what is drawn and how it is weighed. In a HyperX an intermediate switch
-//! has the coordinates that the switches of source and destination share, and each phase and order of dimensions has a
-//! class of channels: packets wait only for channels of a later dimension or a later phase. In a dragonfly any node may
-//! be the intermediate one, all hops to which are on channels of one class: that is not free of deadlock, since a
-//! packet may come from a local link over a link between groups to a local link of the same class.
+//! The others decide once, at the first router, by the flits ahead. They differ from [`ugal`](super::hyperx) in what is
+//! drawn and how it is weighed. In a HyperX an intermediate switch has the coordinates that the switches of source and
+//! destination share, and each phase and order of dimensions has a class of channels: packets wait only for channels of
+//! a later dimension or a later phase. In a dragonfly any node may be the intermediate one, all hops to which are on
+//! channels of one class: that is not free of deadlock, since a packet may come from a local link over a link between
+//! groups to a local link of the same class.
 //!
 //! Source: BookSim 2, Jiang and others, ISPASS 2013.
 //!

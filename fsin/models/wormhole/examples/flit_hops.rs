@@ -1,8 +1,8 @@
 //! What a flit hop costs: `cargo run --release -p fsin-wormhole --example flit_hops`, at half of saturation; with
 //! `NAME CYCLES THREADS`, one network only, as for counting instructions:
-//! `valgrind --tool=callgrind target/release/examples/flit_hops t8-1 20000`. Names that end with `four` are the networks
-//! with four channels near nine tenths of saturation, those that end with `all` the same with two classes on all
-//! channels, priority by age, separable allocators and counts for energy; both are run by name only.
+//! `valgrind --tool=callgrind target/release/examples/flit_hops t8-1 20000`. Names that end with `four` are networks with
+//! four channels near nine tenths of saturation, those that end with `all` the same with two classes on all channels,
+//! priority by age, separable allocators and counts for energy; both are run by name only.
 
 use std::io::Write as _;
 use std::sync::atomic::AtomicBool;

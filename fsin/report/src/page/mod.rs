@@ -1,7 +1,8 @@
 //! Results of a sweep as one self-contained HTML page: no network access, no other file, and readable without scripts.
 //!
-//! The experiments and their settings come first, then warnings if there are any. Then follow curves, energy by parts, tables, messages
-//! by size, heat maps of links, ports, jobs, every point, notes of the runs, and the origin of the results.
+//! The experiments and their settings come first, then warnings if there are any. Then follow curves, energy by parts,
+//! tables, messages by size, heat maps of links, ports, jobs, every point, notes of the runs, and the origin of the
+//! results.
 
 mod collectives;
 mod head;

@@ -21,7 +21,8 @@ pub(super) struct Extent {
     pub(super) log: bool,
     /// Upper end of a truncated vertical axis; `None` if no value lies above it.
     pub(super) cut: Option<f64>,
-    /// The lowest mean or end of a range; and the upper end of a truncated axis, or else the greatest upper end of a confidence interval.
+    /// The lowest mean or end of a range; and the upper end of a truncated axis, or else the greatest upper end of a
+    /// range or confidence interval.
     values: (f64, f64),
     /// Values along the horizontal axis.
     places: Vec<f64>,

@@ -12,6 +12,7 @@ mod canvas;
 mod convert;
 mod extent;
 mod lines;
+mod mark;
 mod panels;
 mod parts;
 mod pgf;
@@ -36,15 +37,15 @@ pub use transient::transients;
 
 use canvas::{DIAGONAL, Label};
 use extent::{Extent, is_log};
+use mark::{Mark, range_of};
 use parts::{MOST_CURVES, Part, parts};
 use unit::Unit;
 
-use super::rounded::with_interval;
 use super::sources;
 use fsin_core::words::counted;
 use fsin_experiment::key;
 use fsin_experiment::result::Figure;
-use fsin_experiment::sweep::{Collected, Curve, Curves, Reading, Spot, Value, cycle_seconds};
+use fsin_experiment::sweep::{Collected, Curve, Curves, Reading, Spot, cycle_seconds};
 
 /// Figures to draw: the figure, the title of its axis with the unit (`LOAD` is replaced by the unit of loads), and the
 /// beginning of the name of its file.
@@ -187,27 +188,6 @@ struct Series {
     spots: Vec<Mark>,
 }
 
-/// A point to be drawn.
-#[derive(Clone)]
-struct Mark {
-    /// Position along the axis.
-    x: f64,
-    /// The position as text.
-    word: String,
-    /// The value in the unit of the axis.
-    value: Value,
-    /// The value in the unit of the results.
-    raw: Value,
-    /// True if the point is saturated.
-    saturated: bool,
-    /// True if its run was too short to tell.
-    undecided: bool,
-    /// \[unit of the results\] Least and greatest value in the ranges of a table of energies.
-    range: Option<(f64, f64)>,
-    /// Factor from the unit of the results to that of the axis.
-    factor: f64,
-}
-
 /// A picture before it is drawn.
 #[derive(Clone)]
 struct Frame<'a> {
@@ -250,39 +230,6 @@ impl Frame<'_> {
     /// The picture, the hints of its markers, and its height.
     fn draw(&self) -> (String, Vec<Hint>, i32) {
         if self.numeric { lines::draw(self) } else { bars::draw(self) }
-    }
-}
-
-impl Mark {
-    /// What is inside its marker.
-    const fn fill(&self) -> canvas::Fill {
-        match (self.saturated, self.undecided) {
-            (true, _) => canvas::Fill::Hollow,
-            (false, true) => canvas::Fill::Dotted,
-            (false, false) => canvas::Fill::Full,
-        }
-    }
-
-    /// \[unit of the axis\] Lower and upper end of the range of the value, or else of its confidence interval.
-    fn ends(&self) -> Option<(f64, f64)> {
-        let range = self.range.map(|(low, high)| (low * self.factor, high * self.factor));
-        range.or_else(|| self.value.ci95.map(|ci95| (self.value.mean - ci95, self.value.mean + ci95)))
-    }
-
-    /// The text of the hint at this point.
-    fn hint(&self, label: &str, x_title: &str, y_title: &str) -> String {
-        let head = if label.is_empty() { String::new() } else { format!("{label}\n") };
-        let value = with_interval(self.value.mean, self.value.ci95);
-        let end = match (self.saturated, self.undecided) {
-            (true, _) => "\nsaturated",
-            (false, true) => "\nundecided: too short to tell whether it is saturated",
-            (false, false) => "",
-        };
-        let range = match self.range.and(self.ends()) {
-            Some((low, high)) => format!("\nrange of the table: {} to {}", short(low), short(high)),
-            None => String::new(),
-        };
-        format!("{head}{x_title}: {}\n{y_title}: {value}{range}{end}", self.word)
     }
 }
 
@@ -583,18 +530,6 @@ fn sheets<'a>(part: &'a Part<'a>, collected: &Collected, reading: Reading, unit:
     let of = all.len().div_ceil(MOST_CURVES);
     let sheet = |(number, series): (usize, &[Series])| Sheet { part, series: series.to_vec(), number, of };
     (1..).zip(all.chunks(MOST_CURVES)).map(sheet).collect()
-}
-
-/// The least and greatest value of a figure of energy in the ranges of its table; `None` of other figures, and where the
-/// table has no ranges.
-fn range_of(spot: &Spot, collected: &Collected, reading: Reading) -> Option<(f64, f64)> {
-    if !matches!(reading.figure, Figure::EnergyJoules | Figure::EnergyWatts | Figure::EnergyPerBit) {
-        return None;
-    }
-    let mean = |figure: Figure| spot.value(&collected.rows, figure).map(|value| value.mean);
-    let (low, high) = (mean(Figure::EnergyJoulesLow)?, mean(Figure::EnergyJoulesHigh)?);
-    let each = mean(reading.figure)? / mean(Figure::EnergyJoules).filter(|&joules| joules > 0.0)?;
-    (low < high).then_some((low * each, high * each))
 }
 
 /// The largest mean of a figure over all parts.

@@ -258,8 +258,8 @@ prop_compose! {
 pub(super) const THREADS: [usize; 3] = [1, 2, 3];
 
 /// In one case of so many the threads work in every cycle; in the others the caller's thread simulates all parts. On a
-/// machine with other things to do each meeting of threads waits until both have been given a core, so that thousands of
-/// such cases do not end.
+/// machine with other things to do each meeting of threads waits until both have been given a core, so that thousands
+/// of such cases do not end.
 const THREADED: u64 = 4;
 const SELDOM_THREADED: u64 = 64;
 

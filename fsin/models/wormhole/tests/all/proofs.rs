@@ -21,9 +21,9 @@ fn two_phases_are_proven_for_each_number_of_channels() {
     }
 }
 
-/// Routings of BookSim: its minimal one of a dragonfly has a channel before the link between groups and one from there on,
-/// and those that decide once: those of a HyperX are free of deadlock with a class of channels for each phase and order,
-/// that of a dragonfly is not.
+/// Routings of BookSim: its minimal one of a dragonfly has a channel before the link between groups and one from there
+/// on. Of those that decide once, those of a HyperX are free of deadlock with a class of channels for each phase and
+/// order, that of a dragonfly is not.
 #[test]
 fn routings_that_decide_once() {
     for (spec, routing, least) in [

@@ -117,9 +117,9 @@ fn credit_loop_rows_of_the_table() {
     assert_eq!((exact, count), (40, 48));
 }
 
-/// A channel of a link of L cycles has its buffer back 2 L + 3 cycles after it was filled: a long link between groups of a
-/// dragonfly carries one buffer in that time by `booksim-min`, which has one channel there, and two by `minimal`, which
-/// has two of three.
+/// A channel of a link of L cycles has its buffer back 2 L + 3 cycles after it was filled: a long link between groups of
+/// a dragonfly carries one buffer in that time by `booksim-min`, which has one channel there, and two by `minimal`,
+/// which has two of three.
 #[test]
 fn a_long_link_carries_a_buffer_of_each_channel_in_a_round_trip() {
     const FLITS: u64 = 1600;
