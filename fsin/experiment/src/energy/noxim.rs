@@ -351,14 +351,15 @@ mod tests {
         let table = Table::parse(TEXT).unwrap();
         assert_eq!((table.buffers.len(), table.links.len(), table.crossbars.len()), (2, 2, 1));
         let model = Noxim { link: table.links[0], table };
-        let error = model.check_sizes(Sizes { buffer: 4, flit_bits: 64 }).unwrap_err().to_string();
-        assert!(error.contains("4 flits x 64 bits") && error.contains("8 x 32 bits"), "{error}");
+        let error = model.check_sizes(Sizes { buffer: 4, flit_bits: 64 }).unwrap_err();
+        let (what, remedy) = (error.to_string(), error.remedy().to_string());
+        assert!(what.contains("4 flits x 64 bits") && remedy.contains("8 x 32 bits"), "{what}; {remedy}");
         let mut other = counts();
         other.routers[0].inputs = 5;
         let error = model.estimate(&other).unwrap_err().to_string();
         assert!(error.contains("5 ports x 32 bits"), "{error}");
         let timeless = Counts { seconds: None, ..counts() };
-        assert!(model.estimate(&timeless).unwrap_err().to_string().contains("cycle"));
+        assert!(model.estimate(&timeless).unwrap_err().to_string().contains("time"));
     }
 
     #[test]
