@@ -202,9 +202,11 @@ pub(super) fn conflicts(settings: &Settings, tasks: Option<&'static str>, times:
         }
         return Ok(());
     }
-    // Where a file gives times of links, the bandwidth makes them cycles.
+    // Where a file gives times of links, the bandwidth makes them cycles. Energy depends on the time and bits of a phit.
     let has_file = topology::file(settings.word("topology")).is_some();
-    let of_tasks: Vec<&'static str> = TASKS.iter().copied().filter(|&key| key != "bandwidth" || !has_file).collect();
+    let has_energy = settings.is_set("energy");
+    let of_tasks = TASKS.iter().copied().filter(|&key| key != "bandwidth" || !has_file);
+    let of_tasks: Vec<&'static str> = of_tasks.filter(|key| !(has_energy && CYCLE.contains(key))).collect();
     if let Some(key) = given(&of_tasks).or_else(|| given(TRACE)).or_else(|| given(RANKS)) {
         return useless(
             key,

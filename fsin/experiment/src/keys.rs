@@ -85,7 +85,7 @@ const KEYS: &[Key] = &[
     key_of(RunControl, "message-stats", "", Switch, None, "", "keep the time that each message takes: percentiles, slow-down against the message alone, classes of sizes").keeping(),
     key_of(RunControl, "ideal", "NAME", Word, Some("alone"), "", "what slow-downs of messages are measured against: alone (the message alone in the same network), or hpcc (twice the delays of the path, a full frame on each link, all frames on the slowest; with acknowledged messages of ethernet)").needing(&[Need::set("message-stats")]),
     key_of(RunControl, "size-classes", "SIZES", Word, Some("decades"), "", "classes of messages by size: decades, or their greatest sizes, as in 10kB:100kB:1MB; the last has all above").needing(&[Need::set("message-stats")]),
-    key_of(RunControl, "energy", "TABLE", Word, None, "", "estimate energy and power by a table: events:fabric-400g, events:FILE, booksim (chips, with {network} wormhole), booksim:FILE,width=64; fsin list energy-models").keeping(),
+    key_of(RunControl, "energy", "TABLE", Word, None, "", "estimate energy and power by a table: events:fabric-400g, events:FILE, booksim (chips, with {network} wormhole), booksim:FILE,width=64, noxim:FILE; fsin list energy-models").keeping(),
     key_of(RunControl, "latency-histogram", "", Switch, None, "", "keep the histogram of packet latencies: `latency_histogram` in JSON").keeping(),
 ];
 

@@ -13,7 +13,9 @@ use trgen::trace::goal::hosts::HostParams;
 use trgen::trace::replay::{Pace, Protocol};
 use trgen::trace::slow::Slow;
 
-use super::conflicts::{BATCH, ENDING, Times, check_needs, check_unused, conflicts, is_of_wire, task_key, unmet};
+use super::conflicts::{
+    BATCH, CYCLE, ENDING, Times, check_needs, check_unused, conflicts, is_of_wire, task_key, unmet,
+};
 use super::energy;
 use super::hosts::{eager, hosts, slow, tasks_per_node};
 use super::inputs::with_paths;
@@ -145,7 +147,8 @@ impl Experiment {
         let network = networks.parse(&settings, model)?;
         check_unused(&settings, &*network)?;
         check_source(&settings, model, &*network, times)?;
-        if tasks.is_none() && settings.origin("bandwidth") == Origin::Flag && !takes_bandwidth(&*network) {
+        let is_timed = settings.is_set("energy") || takes_bandwidth(&*network);
+        if tasks.is_none() && settings.origin("bandwidth") == Origin::Flag && !is_timed {
             let what = phrase![["bandwidth"], " has no meaning with synthetic traffic"];
             let remedy = "leave it out: no link of the topology's file has a delay with a unit of time, or a rate";
             return Err(settings.error("bandwidth", ErrorKind::Meaningless, what, remedy));
@@ -270,6 +273,8 @@ impl Experiment {
             "topology" => self.topology().is_some() || !self.settings.is_set("nodes"),
             "ways" => self.topology().is_some_and(|topology| self.settings.word("ways") == topology.ways().to_string()),
             "bandwidth" if takes_bandwidth(&*self.network) => true,
+            // Of the time and bits of a phit.
+            name if CYCLE.contains(&name) && self.energy.is_some() => true,
             "cycles" => matches!(self.plan, RunPlan::Fixed(_)),
             "shot" => self.times == Times::Shots,
             "temporal" if self.times == Times::Shots => !self.settings.is_set("shot"),
@@ -388,9 +393,15 @@ fn energy_of(
     let named = energy::parse(settings.word("energy"), &settings.folder_of("energy")).map_err(placed)?;
     let topology = network.topology().filter(|_| !has_no_links).ok_or_else(|| placed(energy::no_links()))?;
     if named.row.needs_routers && !network.counts_events() {
-        return Err(placed(energy::no_routers()));
+        return Err(placed(energy::no_routers(named.component().name)));
     }
     named.model.check(&energy::classes_of(&**topology)).map_err(placed)?;
+    let settled = network.settled();
+    let buffer = settled.iter().find(|(key, _)| *key == "buffer").and_then(|(_, value)| value.parse().ok());
+    if let Some(buffer) = buffer {
+        let flit_bits = u64::from(network.units().phit_bytes) * 8;
+        named.model.check_sizes(energy::Sizes { buffer, flit_bits }).map_err(placed)?;
+    }
     Ok(Some(named))
 }
 

@@ -35,7 +35,7 @@ pub use links::link_pictures;
 pub use page::{Baseline, Passage, ProgramRun, Subject, joint_page, page, program_page};
 #[cfg(feature = "plots")]
 pub use plot::{ConvertError, Graphic};
-pub use plot::{Picture, Range, Scale, Style, by_size, pictures, searches, transients};
+pub use plot::{Picture, Range, Scale, Style, by_part, by_size, pictures, searches, transients};
 pub use ports::port_pictures;
 #[cfg(feature = "plots")]
 pub use queues::{PortQueue, Queues, queues_csv, queues_svg};

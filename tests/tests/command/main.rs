@@ -11,6 +11,7 @@ mod coming;
 mod compact;
 mod corpus;
 mod damaged_files;
+mod energy_fabrics;
 mod every_key;
 mod exchange;
 mod explanations;

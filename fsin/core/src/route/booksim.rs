@@ -1,15 +1,18 @@
-//! Routings of BookSim 2 that decide once, at the first router, by the flits ahead: its `ugal` of dragonflies, and
-//! `ugal` and `ugal_xyyx` of flattened butterflies.
+//! Routings of BookSim 2: its `min` and `ugal` of dragonflies, and `ugal` and `ugal_xyyx` of flattened butterflies.
 //!
-//! They differ from [`ugal`](super::hyperx) in what is drawn and how it is weighed. In a HyperX an intermediate switch
-//! has the coordinates that the switches of source and destination share, and each phase and order of dimensions has a
-//! class of channels: packets wait only for channels of a later dimension or a later phase. In a dragonfly any node may
-//! be the intermediate one, all hops to which are on channels of one class: that is not free of deadlock, since a
-//! packet may come from a local link over a link between groups to a local link of the same class.
+//! In a dragonfly each class of hops has one channel, however many there are: `min` takes channel 0 up to the link
+//! between groups, and channel 1 from there on.
+//!
+//! The others decide once, at the first router, by the flits ahead. They differ from [`ugal`](super::hyperx) in what is
+//! drawn and how it is weighed. In a HyperX an intermediate switch has the coordinates that the switches of source and
+//! destination share, and each phase and order of dimensions has a class of channels: packets wait only for channels of
+//! a later dimension or a later phase. In a dragonfly any node may be the intermediate one, all hops to which are on
+//! channels of one class: that is not free of deadlock, since a packet may come from a local link over a link between
+//! groups to a local link of the same class.
 //!
 //! Source: BookSim 2, Jiang and others, ISPASS 2013.
 //!
-//! Decision: docs/decisions/0552-routings-that-decide-once.md.
+//! Decisions: docs/decisions/0552-routings-that-decide-once.md, docs/decisions/0650-channels-of-dragonflies.md.
 
 use trgen::NodeId;
 use trgen::catalog::{Component, ErrorKind, SpecError};
@@ -20,21 +23,36 @@ use crate::topology::switched::{Dragonfly as DragonflyPlan, Hyperx as HyperxPlan
 
 const SOURCE: &str = "BookSim 2, Jiang et al., ISPASS 2013";
 
+/// The link between the two groups of a dragonfly.
+pub(super) static DRAGONFLY_MINIMAL: Row = Row {
+    component: Component {
+        name: "booksim-min",
+        about: "dragonfly: local, between groups, local; channel 0 before the link between groups, channel 1 on it and after \
+                it, and no other, which limits a long link to a buffer for each round trip",
+        parameters: &[],
+        source: SOURCE,
+    },
+    why: "one before the link between groups, one from there on",
+    choice: Choice::One,
+    build: |build| dragonfly(build, false),
+    ..DRAGONFLY_UGAL
+};
+
 /// Minimal, or through a node that is drawn, in a dragonfly.
 pub(super) static DRAGONFLY_UGAL: Row = Row {
     component: Component {
         name: "booksim-ugal",
         about: "dragonfly: minimal, or through a node that is drawn of all if the flits ahead are fewer than half; decided \
-                once; three classes of channels, which are not free of deadlock",
+                once; channels 0, 1 and 2 for three classes, which are not free of deadlock",
         parameters: &[],
         source: SOURCE,
     },
     aliases: &[],
     serves: Serves::Only(&["dragonfly"]),
-    policy: ChannelPolicy::ByClass,
+    policy: ChannelPolicy::OneEach,
     why: "one to the intermediate switch, one from there, one from the last link between groups",
     choice: Choice::ByFlitsAtFirst,
-    build: dragonfly,
+    build: |build| dragonfly(build, true),
 };
 
 /// Minimal, or through a switch that is drawn, in a HyperX.
@@ -47,6 +65,7 @@ pub(super) static HYPERX_UGAL: Row = Row {
         source: SOURCE,
     },
     serves: Serves::Only(&["hyperx"]),
+    policy: ChannelPolicy::ByClass,
     why: "one for each phase",
     build: |build| Flat::build(build, false),
     ..DRAGONFLY_UGAL
@@ -193,8 +212,10 @@ impl RoutingFunction for Flat {
 
 /// Routes of a dragonfly.
 #[derive(Debug)]
-struct DragonflyUgal {
+struct Dragonfly {
     plan: DragonflyPlan,
+    /// True if a packet may go through a node that is drawn.
+    has_detours: bool,
     /// By endpoint: its switch.
     homes: Vec<u32>,
     /// By switch: its group, and its number there.
@@ -206,14 +227,15 @@ struct DragonflyUgal {
 }
 
 /// Builds the routes of a dragonfly.
-fn dragonfly(build: &Build<'_>) -> Result<Function, SpecError> {
+fn dragonfly(build: &Build<'_>, has_detours: bool) -> Result<Function, SpecError> {
     let (plan, fabric) = (planned::<DragonflyPlan>(build.topology)?, fabric(build.topology)?);
     let switches = || (fabric.endpoints()..fabric.nodes()).map(NodeId::at);
     let places = switches().map(|switch| fabric.degree(switch)).max().unwrap_or(0);
     // Where not every link is in use, switches have fewer.
     let port = |switch, place| if place < fabric.degree(switch) { fabric.port(switch, place).0 } else { u32::MAX };
     let home = |endpoint| (fabric.home(endpoint).0.index() - fabric.endpoints()) as u32;
-    Ok(Function::boxed(DragonflyUgal {
+    Ok(Function::boxed(Dragonfly {
+        has_detours,
         homes: (0..fabric.endpoints()).map(NodeId::at).map(home).collect(),
         positions: switches().map(|switch| plan.place(switch)).collect(),
         ports: switches().flat_map(|switch| (0..places).map(move |place| port(switch, place))).collect(),
@@ -222,16 +244,16 @@ fn dragonfly(build: &Build<'_>) -> Result<Function, SpecError> {
     }))
 }
 
-impl DragonflyUgal {
+impl Dragonfly {
     /// The intermediate switch of a packet.
     fn through(&self, draw: &mut impl Draw) -> usize {
         self.homes[draw.draw(THROUGH, self.homes.len() as u32) as usize] as usize
     }
 }
 
-impl RoutingFunction for DragonflyUgal {
+impl RoutingFunction for Dragonfly {
     fn classes(&self) -> usize {
-        3
+        if self.has_detours { 3 } else { 2 }
     }
 
     fn hops(&self, at: &Visit, draw: &mut impl Draw, mut add: impl FnMut(Hop)) {
@@ -249,6 +271,7 @@ impl RoutingFunction for DragonflyUgal {
         };
         let class = match at.phase {
             TO_INTERMEDIATE => 1,
+            _ if !self.has_detours => 1 + u8::from(at.phase == ARRIVED || is_between),
             ARRIVED => 3,
             _ if is_between => 3,
             _ => 2,
@@ -257,6 +280,9 @@ impl RoutingFunction for DragonflyUgal {
     }
 
     fn decisions(&self, at: &Visit, draw: &mut impl Draw) -> Decisions {
+        if !self.has_detours {
+            return Decisions::only(TO_DESTINATION);
+        }
         let through = self.through(draw);
         match self.positions[through].0 == self.positions[at.here].0 {
             true => Decisions::only(TO_DESTINATION),
@@ -282,7 +308,9 @@ impl RoutingFunction for DragonflyUgal {
         }
     }
 
+    /// The channels of a minimal route have ranks, in every dragonfly: local links on channel 0, links between groups,
+    /// local links on channel 1. With detours there is no such argument.
     fn specimens(&self) -> Option<Vec<(String, usize)>> {
-        None
+        (!self.has_detours).then(|| super::dragonfly::specimens(&self.plan))
     }
 }

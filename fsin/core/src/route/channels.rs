@@ -41,6 +41,8 @@ pub enum ChannelPolicy {
     Free,
     /// Class c of C has the channels c, c + C, c + 2 C, ...
     ByClass,
+    /// Class c has channel c alone; channels beyond the classes carry no packet on.
+    OneEach,
     /// As [`ByClass`](Self::ByClass), with a class for each hop of the longest route.
     ByHop,
     /// The first half of the channels for one class of each ring, the second half for the other.
@@ -59,7 +61,7 @@ impl ChannelPolicy {
     pub const fn least(self, classes: usize) -> usize {
         match self {
             Self::Free | Self::Bubble | Self::Given => 1,
-            Self::ByClass | Self::ByHop | Self::Dateline => classes,
+            Self::ByClass | Self::OneEach | Self::ByHop | Self::Dateline => classes,
             Self::Escape(inner) => 1 + inner.least(classes),
         }
     }
@@ -70,7 +72,7 @@ impl ChannelPolicy {
         match self {
             Self::Bubble => true,
             Self::Escape(inner) => inner.has_bubble(),
-            Self::Free | Self::ByClass | Self::ByHop | Self::Dateline | Self::Given => false,
+            Self::Free | Self::ByClass | Self::OneEach | Self::ByHop | Self::Dateline | Self::Given => false,
         }
     }
 
@@ -101,7 +103,9 @@ impl ChannelPolicy {
     pub const fn adapts(self, classes: usize, vcs: usize) -> bool {
         match self {
             Self::Escape(inner) => vcs > inner.escapes(classes, vcs),
-            Self::Free | Self::ByClass | Self::ByHop | Self::Dateline | Self::Bubble | Self::Given => false,
+            Self::Free | Self::ByClass | Self::OneEach | Self::ByHop | Self::Dateline | Self::Bubble | Self::Given => {
+                false
+            }
         }
     }
 
@@ -117,6 +121,7 @@ impl fmt::Display for ChannelPolicy {
         match self {
             Self::Free => f.write_str("free"),
             Self::ByClass => f.write_str("by class"),
+            Self::OneEach => f.write_str("one for each class"),
             Self::ByHop => f.write_str("by hop"),
             Self::Dateline => f.write_str("dateline"),
             Self::Bubble => f.write_str("bubble"),
@@ -152,6 +157,7 @@ impl Masks {
                     let first = mask(vcs - vcs / classes.max(1));
                     if classes == 1 || class == 0 { first } else { all & !first }
                 }
+                ChannelPolicy::OneEach => all & 1u32.checked_shl(class as u32).unwrap_or(0),
                 ChannelPolicy::ByClass | ChannelPolicy::ByHop | ChannelPolicy::Escape(_) => {
                     (0..vcs).filter(|vc| vc % classes == class).fold(0, |mask, vc| mask | 1 << vc)
                 }
@@ -229,6 +235,8 @@ mod tests {
         assert_eq!(of(ChannelPolicy::Free, 1, 3), [0b111]);
         assert_eq!(of(ChannelPolicy::ByClass, 3, 4), [0b1001, 0b10, 0b100]);
         assert_eq!(of(ChannelPolicy::ByClass, 2, 1), [1, 1]);
+        assert_eq!(of(ChannelPolicy::OneEach, 2, 4), [0b1, 0b10]);
+        assert_eq!(of(ChannelPolicy::OneEach, 2, 1), [1, 1]);
         assert_eq!(of(ChannelPolicy::Dateline, 2, 3), [0b011, 0b100]);
         assert_eq!(of(ChannelPolicy::Dateline, 2, 1), [1, 1]);
         assert_eq!(of(ChannelPolicy::Dateline, 1, 3), [0b111]);

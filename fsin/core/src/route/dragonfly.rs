@@ -256,17 +256,22 @@ impl RoutingFunction for Dragonfly {
         first + second + u32::from(arrival != to)
     }
 
-    /// Groups of up to three switches with a link to each of three groups, or with two links to each of two: the rank
-    /// of a channel depends on the links between groups crossed, not on their number.
     fn specimens(&self) -> Option<Vec<(String, usize)>> {
-        let groups = self.plan.groups;
-        let small = match (self.plan.copies, groups) {
-            (1, _) => (self.plan.switches.min(3), 1, groups.min(4)),
-            (_, 2) => (2, 1, 2),
-            _ => (2, 2, 3),
-        };
-        let (switches, links, groups) = small;
-        let groups = groups.min(switches * links + 1);
-        Some(vec![(format!("dragonfly:p=1,a={switches},h={links},g={groups}"), 2)])
+        Some(specimens(&self.plan))
     }
+}
+
+/// Dragonflies that stand for one of this plan in a proof: groups of up to three switches with a link to each of three
+/// groups, or with two links to each of two. The rank of a channel depends on the links between groups crossed, not on
+/// their number.
+pub(super) fn specimens(plan: &Plan) -> Vec<(String, usize)> {
+    let groups = plan.groups;
+    let small = match (plan.copies, groups) {
+        (1, _) => (plan.switches.min(3), 1, groups.min(4)),
+        (_, 2) => (2, 1, 2),
+        _ => (2, 2, 3),
+    };
+    let (switches, links, groups) = small;
+    let groups = groups.min(switches * links + 1);
+    vec![(format!("dragonfly:p=1,a={switches},h={links},g={groups}"), 2)]
 }

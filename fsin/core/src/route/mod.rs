@@ -84,6 +84,7 @@ pub static ROUTINGS: Table<Row> = Table::new(
         &shortest::OBLIVIOUS,
         // Not the default of a model that has no rules of its own for them.
         &tree::ANCA,
+        &booksim::DRAGONFLY_MINIMAL,
         &booksim::DRAGONFLY_UGAL,
         &booksim::HYPERX_UGAL,
         &booksim::HYPERX_UGAL_XY_YX,

@@ -338,6 +338,8 @@ impl Name {
     pub const ROMM: Self = Self("romm");
     /// Minimal or Valiant.
     pub const UGAL: Self = Self("ugal");
+    /// Minimal in a dragonfly, on channel 0 and then 1.
+    pub const BOOKSIM_MIN: Self = Self("booksim-min");
     /// Minimal or through a node that is drawn, by flits ahead, once.
     pub const BOOKSIM_UGAL: Self = Self("booksim-ugal");
     /// The same in two orders of dimensions.

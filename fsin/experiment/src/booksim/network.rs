@@ -28,7 +28,7 @@ const ROUTINGS: &[Routing] = &[
     ("flatfly", "valiant", "valiant", None),
     ("flatfly", "ugal", "booksim-ugal", None),
     ("flatfly", "ugal_xyyx", "booksim-ugal-xy-yx", None),
-    ("dragonflynew", "min", "minimal", None),
+    ("dragonflynew", "min", "booksim-min", None),
     ("dragonflynew", "ugal", "booksim-ugal", None),
     ("fattree", "nca", "minimal", None),
     ("fattree", "anca", "anca", None),

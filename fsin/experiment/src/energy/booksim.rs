@@ -302,7 +302,7 @@ impl EnergyModel for Booksim {
     fn estimate(&self, counts: &Counts) -> Result<Estimate, SpecError> {
         let has_ports = counts.routers.iter().all(|router| router.ports.is_some());
         let Some((vcs, buffer)) = counts.buffers.filter(|_| has_ports && !counts.routers.is_empty()) else {
-            return Err(super::no_routers());
+            return Err(super::no_routers(BOOKSIM.component.name));
         };
         let of = Derived::new(&self.tech);
         let width = f64::from(self.width.or(counts.width).unwrap_or(WIDTH));

@@ -356,13 +356,7 @@ impl EnergyModel for Table {
             );
         }
         if needs_time && counts.seconds.is_none() {
-            let what = "the table has static powers, and the time of these counts is not known";
-            return Err(SpecError::new(
-                ErrorKind::Unsupported,
-                what,
-                "say the length of a cycle, such as 1ns, with the flag cycle",
-            )
-            .of("energy"));
+            return Err(super::no_time());
         }
         Ok(Estimate {
             seconds,

@@ -16,6 +16,7 @@ mod counts;
 mod estimate;
 mod events;
 mod file;
+mod noxim;
 mod of_run;
 mod tech;
 
@@ -28,7 +29,7 @@ pub use counts::{BORDER, Channel, ChannelKind, Counts, Hosts, Ports, RouterCount
 pub use estimate::six_digits;
 pub use estimate::{Area, Component as EnergyComponent, Estimate, Range};
 pub use file::{read, write};
-pub(crate) use of_run::{classes_of, no_links, no_routers};
+pub(crate) use of_run::{classes_of, no_links, no_routers, no_time};
 pub(crate) use of_run::{counts_of_run, energy_of};
 
 /// Makes a model from the words behind the colon; files are relative to the folder.
@@ -68,10 +69,27 @@ pub trait EnergyModel: Send + Sync + fmt::Debug {
     fn check(&self, _classes: &[String]) -> Result<(), SpecError> {
         Ok(())
     }
+
+    /// Refuses a network whose buffers have a size that the table does not have.
+    ///
+    /// # Errors
+    /// That size, with those of the table.
+    fn check_sizes(&self, _sizes: Sizes) -> Result<(), SpecError> {
+        Ok(())
+    }
+}
+
+/// Sizes of the buffers of routers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sizes {
+    /// \[flits\] The buffer of a virtual channel.
+    pub buffer: u64,
+    /// \[bits\] A flit.
+    pub flit_bits: u64,
 }
 
 /// All models of energy. One line per member.
-pub static ENERGY_MODELS: Table<Row> = Table::new("energy model", &[&booksim::BOOKSIM, &events::EVENTS]);
+pub static ENERGY_MODELS: Table<Row> = Table::new("energy model", &[&booksim::BOOKSIM, &events::EVENTS, &noxim::NOXIM]);
 
 /// A model of energy with its words.
 #[derive(Clone, Debug)]

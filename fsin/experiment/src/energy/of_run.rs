@@ -223,12 +223,21 @@ pub(crate) fn classes_of(topology: &dyn Topology) -> Vec<String> {
     classes
 }
 
-/// The error for a network that does not count flits at routers.
-pub(crate) fn no_routers() -> SpecError {
-    let what = "the energy model booksim needs the flits from each input to each output of each router, which this \
-                network does not count";
+/// The error for a network that does not count flits at routers, for the model of that name.
+pub(crate) fn no_routers(model: &str) -> SpecError {
+    let what = format!(
+        "the energy model {model} needs the flits from each input to each output of each router, which this network does \
+         not count"
+    );
     SpecError::new(trgen::catalog::ErrorKind::Unsupported, what, "use network wormhole, or the energy model events")
         .of("energy")
+}
+
+/// The error for counts whose time is not known, for tables with static powers.
+pub(crate) fn no_time() -> SpecError {
+    let what = "the table has static powers, and the time of these counts is not known";
+    let remedy = "say the length of a cycle, such as 1ns, with the flag cycle";
+    SpecError::new(trgen::catalog::ErrorKind::Unsupported, what, remedy).of("energy")
 }
 
 /// The error for a network without links.

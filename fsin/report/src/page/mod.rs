@@ -1,7 +1,8 @@
 //! Results of a sweep as one self-contained HTML page: no network access, no other file, and readable without scripts.
 //!
-//! The experiments and their settings come first, then warnings if there are any. Then follow curves, tables, messages
-//! by size, heat maps of links, ports, jobs, every point, notes of the runs, and the origin of the results.
+//! The experiments and their settings come first, then warnings if there are any. Then follow curves, energy by parts,
+//! tables, messages by size, heat maps of links, ports, jobs, every point, notes of the runs, and the origin of the
+//! results.
 
 mod collectives;
 mod head;
@@ -20,7 +21,7 @@ mod warnings;
 pub use program::{Passage, ProgramRun, program_page};
 use tables::{bounds, comparison, points, saturation, searches};
 
-use super::plot::{GRID, Picture, Scale, Style, pictures};
+use super::plot::{GRID, Picture, Scale, Style, by_part, pictures};
 use super::svg::{COLOURS, Colour};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use trgen::phrase::Notation;
@@ -157,6 +158,7 @@ fn sections(subject: Subject<'_>, baseline: Option<Baseline<'_>>, scale: Scale, 
                 @if let Some(remark) = rows.unequal_ports() { p.note { (capital(&remark)) "." } }
             }
         }
+        (energy(&curves, collected, scale))
         (saturation(&curves, collected))
         (searches)
         (ports::sizes(&curves, collected, scale))
@@ -168,6 +170,20 @@ fn sections(subject: Subject<'_>, baseline: Option<Baseline<'_>>, scale: Scale, 
         (points(plan, collected))
         (warnings::notes(plan, collected))
         (origin::section(plan, collected))
+    }
+}
+
+/// Energy by parts of the network, if runs have it.
+fn energy(curves: &Curves, collected: &Collected, scale: Scale) -> Markup {
+    let pictures = by_part(curves, collected, &Style { scale, ..Style::default() });
+    html! {
+        @if !pictures.is_empty() {
+            section {
+                h2 { "Energy by part of the network" }
+                div.plots { @for picture in &pictures { (figure(picture)) } }
+                p.note { "Estimates, as good as their table of energies. Bars show the ranges that the table gives." }
+            }
+        }
     }
 }
 

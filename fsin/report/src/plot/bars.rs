@@ -87,8 +87,8 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
             let of = if y.is_log() { number } else { 7 };
             if !is_within {
                 canvas.arrow(of, (middle, top), if mark.value.mean < y.ends().0 { -1 } else { 1 });
-            } else if let Some(ci95) = mark.value.ci95 {
-                canvas.interval(of, middle, (mark.value.mean, ci95), &y);
+            } else if let Some(ends) = mark.ends() {
+                canvas.interval(of, middle, ends, &y);
             }
             if y.is_log() && is_within {
                 canvas.marker(number, (middle, top), mark.fill());

@@ -265,14 +265,14 @@ impl Canvas {
 
     /// Draws the bar of a confidence interval, given its mean and half its width. It is clipped to the axis; an end
     /// beyond the axis is an arrow.
-    pub(super) fn interval(&mut self, number: usize, x: i32, (mean, ci95): (f64, f64), axis: &Axis) {
-        let (low, high) = (axis.place(mean - ci95), axis.place(mean + ci95));
+    pub(super) fn interval(&mut self, number: usize, x: i32, ends: (f64, f64), axis: &Axis) {
+        let (low, high) = (axis.place(ends.0), axis.place(ends.1));
         if low - high < 4 {
             return;
         }
         self.svg.line(&[(x, low), (x, high)], colour(number), 3);
         // Upwards means smaller coordinates.
-        for (y, value, inwards) in [(low, mean - ci95, -1), (high, mean + ci95, 1)] {
+        for (y, value, inwards) in [(low, ends.0, -1), (high, ends.1, 1)] {
             if axis.holds(value) {
                 self.svg.line(&[(x - 8, y), (x + 8, y)], colour(number), 3);
             } else {

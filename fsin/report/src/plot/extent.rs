@@ -21,7 +21,8 @@ pub(super) struct Extent {
     pub(super) log: bool,
     /// Upper end of a truncated vertical axis; `None` if no value lies above it.
     pub(super) cut: Option<f64>,
-    /// The lowest mean; and the upper end of a truncated axis, or else the greatest upper end of a confidence interval.
+    /// The lowest mean or end of a range; and the upper end of a truncated axis, or else the greatest upper end of a
+    /// range or confidence interval.
     values: (f64, f64),
     /// Values along the horizontal axis.
     places: Vec<f64>,
@@ -45,7 +46,7 @@ impl Extent {
         style: &Style,
     ) -> Self {
         let marks = || series.iter().flat_map(|series| series.drawn());
-        let least = marks().map(|mark| mark.value.mean).fold(f64::MAX, f64::min);
+        let least = marks().map(lower).fold(f64::MAX, f64::min);
         let most = marks().map(upper).fold(0.0, f64::max);
         let first = |series: &&Series| series.drawn().find(|mark| !mark.saturated).map(|mark| mark.value.mean);
         let zero_load = series.iter().filter_map(first).fold(0.0, f64::max);
@@ -85,9 +86,14 @@ impl Extent {
     }
 }
 
-/// The upper end of a confidence interval.
+/// The upper end of a range or confidence interval.
 fn upper(mark: &Mark) -> f64 {
-    mark.value.mean + mark.value.ci95.unwrap_or(0.0)
+    mark.ends().map_or(mark.value.mean, |(_, high)| high)
+}
+
+/// The lower end of a range if a logarithmic axis can show it, otherwise the value.
+fn lower(mark: &Mark) -> f64 {
+    mark.range.map(|(low, _)| low * mark.factor).filter(|&low| low > 0.0).unwrap_or(mark.value.mean)
 }
 
 /// True if an axis of these values is logarithmic. `numeric` says whether the values are along numbers, `may_cut` whether
@@ -113,7 +119,7 @@ mod tests {
     fn series(values: &[(f64, f64, bool)]) -> Series {
         let mark = |&(x, mean, saturated): &(f64, f64, bool)| {
             let value = Value { mean, ci95: None };
-            Mark { x, word: x.to_string(), value, raw: value, saturated, undecided: false }
+            Mark { x, word: x.to_string(), value, raw: value, saturated, undecided: false, range: None, factor: 1.0 }
         };
         Series { spots: values.iter().map(mark).collect(), ..Series::default() }
     }

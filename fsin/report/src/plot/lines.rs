@@ -37,8 +37,8 @@ pub(super) fn draw(frame: &Frame) -> (String, Vec<Hint>, i32) {
         canvas.curve(series.number, &line);
         let shown: Vec<&Mark> = drawn.into_iter().filter(|mark| x.holds(mark.x) && y.holds(mark.value.mean)).collect();
         for mark in &shown {
-            if let Some(ci95) = mark.value.ci95 {
-                canvas.interval(series.number, x.place(mark.x), (mark.value.mean, ci95), &y);
+            if let Some(ends) = mark.ends() {
+                canvas.interval(series.number, x.place(mark.x), ends, &y);
             }
         }
         for mark in shown {

@@ -5,12 +5,14 @@
 //! only on run length. All pictures of a figure have the same axes.
 
 mod bars;
+mod by_part;
 mod by_size;
 mod canvas;
 #[cfg(feature = "plots")]
 mod convert;
 mod extent;
 mod lines;
+mod mark;
 mod panels;
 mod parts;
 mod pgf;
@@ -21,6 +23,7 @@ mod search;
 mod transient;
 mod unit;
 
+pub use by_part::by_part;
 pub use by_size::by_size;
 pub(super) use canvas::GRID;
 #[cfg(feature = "plots")]
@@ -34,15 +37,15 @@ pub use transient::transients;
 
 use canvas::{DIAGONAL, Label};
 use extent::{Extent, is_log};
+use mark::{Mark, range_of};
 use parts::{MOST_CURVES, Part, parts};
 use unit::Unit;
 
-use super::rounded::with_interval;
 use super::sources;
 use fsin_core::words::counted;
 use fsin_experiment::key;
 use fsin_experiment::result::Figure;
-use fsin_experiment::sweep::{Collected, Curve, Curves, Reading, Spot, Value, cycle_seconds};
+use fsin_experiment::sweep::{Collected, Curve, Curves, Reading, Spot, cycle_seconds};
 
 /// Figures to draw: the figure, the title of its axis with the unit (`LOAD` is replaced by the unit of loads), and the
 /// beginning of the name of its file.
@@ -185,23 +188,6 @@ struct Series {
     spots: Vec<Mark>,
 }
 
-/// A point to be drawn.
-#[derive(Clone)]
-struct Mark {
-    /// Position along the axis.
-    x: f64,
-    /// The position as text.
-    word: String,
-    /// The value in the unit of the axis.
-    value: Value,
-    /// The value in the unit of the results.
-    raw: Value,
-    /// True if the point is saturated.
-    saturated: bool,
-    /// True if its run was too short to tell.
-    undecided: bool,
-}
-
 /// A picture before it is drawn.
 #[derive(Clone)]
 struct Frame<'a> {
@@ -244,29 +230,6 @@ impl Frame<'_> {
     /// The picture, the hints of its markers, and its height.
     fn draw(&self) -> (String, Vec<Hint>, i32) {
         if self.numeric { lines::draw(self) } else { bars::draw(self) }
-    }
-}
-
-impl Mark {
-    /// What is inside its marker.
-    const fn fill(&self) -> canvas::Fill {
-        match (self.saturated, self.undecided) {
-            (true, _) => canvas::Fill::Hollow,
-            (false, true) => canvas::Fill::Dotted,
-            (false, false) => canvas::Fill::Full,
-        }
-    }
-
-    /// The text of the hint at this point.
-    fn hint(&self, label: &str, x_title: &str, y_title: &str) -> String {
-        let head = if label.is_empty() { String::new() } else { format!("{label}\n") };
-        let value = with_interval(self.value.mean, self.value.ci95);
-        let end = match (self.saturated, self.undecided) {
-            (true, _) => "\nsaturated",
-            (false, true) => "\nundecided: too short to tell whether it is saturated",
-            (false, false) => "",
-        };
-        format!("{head}{x_title}: {}\n{y_title}: {value}{end}", self.word)
     }
 }
 
@@ -371,6 +334,8 @@ pub fn pictures(curves: &Curves, collected: &Collected, style: &Style) -> Vec<Pi
         if all.is_empty() {
             continue;
         }
+        let has_ranges = all.iter().flat_map(|series| &series.spots).any(|mark| mark.range.is_some());
+        let title = if has_ranges { title.replace("estimated", "estimated, with its range") } else { title };
         let is_load = is_accepted(figure);
         let may_cut = is_over_loads && curves.numeric && !style.is_whole;
         let log = is_log(&all, style.scale, is_load, (curves.numeric, may_cut));
@@ -498,10 +463,12 @@ impl Drawn<'_> {
         let position = if *numeric { None } else { Some("position") };
         let columns = ["curve", "label"].into_iter().chain(keys).chain([axis.as_str()]).chain(position);
         let name = self.of.0.name();
-        let columns: Vec<&str> = columns.chain([&*name, "ci95", "saturated"]).collect();
+        let marks = || frames.iter().flat_map(|frame| frame.series).flat_map(|series| &series.spots);
+        let ends: &[&str] = if marks().any(|mark| mark.range.is_some()) { &["low", "high"] } else { &[] };
+        let columns: Vec<&str> = columns.chain([&*name, "ci95", "saturated"]).chain(ends.iter().copied()).collect();
         let mut text = format!("{}\n", columns.join(","));
         for (number, series) in (1..).zip(frames.iter().flat_map(|frame| frame.series)) {
-            for Mark { x, word, raw, saturated, .. } in &series.spots {
+            for Mark { x, word, raw, saturated, range, .. } in &series.spots {
                 let mut cells = vec![number.to_string(), plain(&series.name)];
                 cells.extend(series.settings.iter().map(|(_, value)| plain(value)));
                 cells.push(plain(word));
@@ -509,6 +476,10 @@ impl Drawn<'_> {
                 cells.push(raw.mean.to_string());
                 cells.push(raw.ci95.map_or_else(|| "nan".to_owned(), |ci95| ci95.to_string()));
                 cells.push(u8::from(*saturated).to_string());
+                if !ends.is_empty() {
+                    let (low, high) = range.unwrap_or((raw.mean, raw.mean));
+                    cells.extend([low.to_string(), high.to_string()]);
+                }
                 text.push_str(&format!("{}\n", cells.join(",")));
             }
         }
@@ -541,6 +512,8 @@ fn sheets<'a>(part: &'a Part<'a>, collected: &Collected, reading: Reading, unit:
             raw,
             saturated: spot.saturated,
             undecided: spot.undecided,
+            range: range_of(spot, collected, reading),
+            factor: unit.factor(),
         })
     };
     let series = |curve: &&Curve| Series {
@@ -589,6 +562,7 @@ fn assign_styles(sheets: &mut [Sheet<'_>]) {
 fn axis_title(axis: &str, load_unit: &str, sources: &str) -> String {
     let title = match key(axis) {
         _ if axis == "load" => format!("Load of each sending node ({load_unit})"),
+        _ if axis == by_part::PART => "Part of the network".to_owned(),
         _ if axis == by_size::SIZE => "Messages by size: a tenth of them each, to its greatest".to_owned(),
         _ if axis == transient::TIME => "Time since measuring began (cycles)".to_owned(),
         Some(key) if !key.unit.is_empty() => format!("{axis} ({})", key.unit),

@@ -197,19 +197,25 @@ fn curve(text: &mut String, number: usize, series: &Series, figure: &Drawn<'_>, 
             (true, false) => format!("fsin{}, fill=white", series.number),
         };
         let at = number as f64 + if saturated { 0.5 } else { 0.0 };
-        let has_bars = marks.iter().all(|mark| mark.raw.ci95.is_some());
+        let has_ranges = marks.iter().any(|mark| mark.range.is_some());
+        let has_bars = has_ranges || marks.iter().all(|mark| mark.raw.ci95.is_some());
         // A logarithmic axis cannot show an end that is not positive.
-        let below = |mark: &&Mark| log && mark.value.mean <= mark.value.ci95.unwrap_or(0.0);
+        let below = |mark: &&Mark| log && mark.ends().is_some_and(|(low, _)| low <= 0.0);
         let direction = if marks.iter().any(below) { "plus" } else { "both" };
+        let most = figure.extent.y(0, 1).ends().1 * (1.0 + 1e-6);
         let (bars, error) = match has_bars {
+            true if has_ranges => (
+                format!(", error bars/.cd, y dir={direction}, y explicit, error bar style={{solid, thin}}"),
+                format!(
+                    ", y error plus expr=(\\thisrow{{high}}-\\thisrow{{{column}}})*{0}*(\\thisrow{{{column}}}*{0}<{most}), \
+                     y error minus expr=(\\thisrow{{{column}}}-\\thisrow{{low}})*{0}*(\\thisrow{{{column}}}*{0}<{most})",
+                    figure.factor
+                ),
+            ),
             true => (
                 format!(", error bars/.cd, y dir={direction}, y explicit, error bar style={{solid, thin}}"),
                 // No bar for a point beyond the axis.
-                format!(
-                    ", y error expr=\\thisrow{{ci95}}*{0}*(\\thisrow{{{column}}}*{0}<{1})",
-                    figure.factor,
-                    figure.extent.y(0, 1).ends().1 * (1.0 + 1e-6)
-                ),
+                format!(", y error expr=\\thisrow{{ci95}}*{0}*(\\thisrow{{{column}}}*{0}<{most})", figure.factor),
             ),
             false => (String::new(), String::new()),
         };

@@ -45,7 +45,7 @@ pub(crate) fn command() -> Command {
                 .long("energy")
                 .value_name("TABLE")
                 .required(true)
-                .help("Table of energies: booksim, booksim:FILE,width=64, events:chip-32nm, events:FILE; fsin list energy-models"),
+                .help("Table of energies: booksim, booksim:FILE,width=64, noxim:FILE, events:chip-32nm, events:FILE; fsin list energy-models"),
         )
         .arg(
             Arg::new("cycle")

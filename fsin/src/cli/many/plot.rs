@@ -8,7 +8,7 @@ use clap::ArgMatches;
 #[cfg(feature = "plots")]
 use fsin::report::{ConvertError, Graphic};
 use fsin::report::{
-    Picture, Range, Scale, Style, by_size, link_pictures, pictures, port_pictures, searches, transients,
+    Picture, Range, Scale, Style, by_part, by_size, link_pictures, pictures, port_pictures, searches, transients,
 };
 use fsin::sweep::{Choice, Curves, Saturations, open};
 use fsin::words::counted;
@@ -49,7 +49,8 @@ pub(crate) fn plot(matches: &ArgMatches) -> Result<Exit, Complaint> {
         _ if matches.get_flag("ports") => port_pictures(&plan, &collected),
         _ => {
             let (links, others) = link_pictures(&plan, &curves, &collected);
-            (pictures(&curves, &collected, &style).into_iter().chain(links).collect(), others)
+            let parts = by_part(&curves, &collected, &style);
+            (pictures(&curves, &collected, &style).into_iter().chain(parts).chain(links).collect(), others)
         }
     };
     if pictures.is_empty() && matches.get_flag("over-time") {

@@ -64,7 +64,7 @@ pub(super) struct Scratch {
     pub(super) certain_ins: Vec<u64>,
     /// Matched input ports, each with its output port.
     pub(super) pairs: Vec<(u8, u8)>,
-    /// By listed head, or by input port: the priority of its request, where requests have any.
+    /// By listed head: the priority of its request, where heads contend and requests have any.
     ranks: Vec<i64>,
 }
 
@@ -327,31 +327,47 @@ impl<const P: usize, const V: usize, const DIRECT: bool> Part<P, V, DIRECT> {
         self.scratch.heads.iter().enumerate().filter(|(_, head)| asks(head)).min_by_key(key).map(|(at, _)| at)
     }
 
-    /// Separable VC allocation.
-    fn separable_vcs(&mut self, router: usize) {
-        if !DIRECT && self.params.priority != Priority::None {
-            let base = self.routers.base(router);
-            let Self { params, routers, ends, scratch, .. } = self;
-            scratch.ranks.clear();
+    /// Looks up the priorities of all heads, unless that has been done in this step.
+    fn rank_heads(&mut self, router: usize) {
+        let base = self.routers.base(router);
+        let Self { params, routers, ends, scratch, .. } = self;
+        if scratch.ranks.is_empty() {
             let rank = |head: &HeadRequest| priority_of(params, routers, ends, base + usize::from(head.input));
             scratch.ranks.extend(scratch.heads.iter().map(rank));
         }
+    }
+
+    /// Separable VC allocation.
+    fn separable_vcs(&mut self, router: usize) {
         for at in 0..self.scratch.heads.len() {
             let head = self.scratch.heads[at];
             let output = self.pick_vc(router, &head, head.vcs);
             self.scratch.heads[at].granted = 1 << (output - self.routers.first_vc(head.port.into()));
         }
+        let has_priorities = !DIRECT && self.params.priority != Priority::None;
+        // Priorities are looked up once heads contend.
+        self.scratch.ranks.clear();
         for at in 0..self.scratch.heads.len() {
             let HeadRequest { port, granted, .. } = self.scratch.heads[at];
+            if granted == 0 {
+                // It has lost to an earlier head that picked the same VC, or won against it.
+                continue;
+            }
             let output = self.routers.first_vc(port.into()) + granted.trailing_zeros() as usize;
             let asks = |head: &HeadRequest| head.port == port && head.granted == granted;
-            // The heads that have picked the same VC find the same winner; each checks whether it is the winner.
-            let winner = match !DIRECT && self.params.priority != Priority::None {
-                true => self.pick_ranked_head(router, output, asks),
-                false => self.pick_head(router, output, asks),
-            };
-            if winner == Some(at) {
-                self.scratch.heads[at].won = output as u16;
+            let mut winner = Some(at);
+            if self.scratch.heads[at + 1..].iter().any(asks) {
+                winner = match has_priorities {
+                    true => {
+                        self.rank_heads(router);
+                        self.pick_ranked_head(router, output, asks)
+                    }
+                    false => self.pick_head(router, output, asks),
+                };
+                self.scratch.heads[at..].iter_mut().filter(|head| asks(head)).for_each(|head| head.granted = 0);
+            }
+            if let Some(winner) = winner {
+                self.scratch.heads[winner].won = output as u16;
             }
         }
         for at in 0..self.scratch.heads.len() {
@@ -582,7 +598,7 @@ impl<const P: usize, const V: usize, const DIRECT: bool> Part<P, V, DIRECT> {
         let ports = self.routers.ports;
         let has_priorities = !DIRECT && self.params.priority != Priority::None;
         let this = &self.routers.all[router];
-        let Scratch { outs, certain, ins, certain_ins, pairs, candidate, requests, ranks, .. } = &mut self.scratch;
+        let Scratch { outs, certain, ins, certain_ins, pairs, candidate, requests, .. } = &mut self.scratch;
         pairs.clear();
         let mut picked = 0u64;
         match self.params.switch_allocator {
@@ -601,8 +617,6 @@ impl<const P: usize, const V: usize, const DIRECT: bool> Part<P, V, DIRECT> {
                 }
             }
             Kind::Separable if has_priorities => {
-                ranks.clear();
-                ranks.resize(ports, 0);
                 for to in bits(wanted) {
                     ins[to] = 0;
                 }
@@ -610,20 +624,29 @@ impl<const P: usize, const V: usize, const DIRECT: bool> Part<P, V, DIRECT> {
                     let input = self.routers.first_vc(router * P + from) + usize::from(candidate[from * ports + to]);
                     let rank = priority_of(&self.params, &self.routers, &self.ends, input);
                     let is_certain = self.routers.input(input).state == State::Active;
-                    if is_certain { rank } else { priority::speculative(rank) }
+                    Reverse(if is_certain { rank } else { priority::speculative(rank) })
                 };
+                // Priorities are looked up where requests contend.
                 for from in bits(asked) {
-                    let start = usize::from(this.in_ports[from % P].accept);
-                    let asks = bits(outs[from]).map(|to| (Reverse(rank(from, to)), cyclic_distance(to, start, P), to));
-                    let Some((Reverse(rank), _, to)) = asks.min() else { continue };
+                    let mut to = outs[from].trailing_zeros() as usize;
+                    if !outs[from].is_power_of_two() {
+                        let start = usize::from(this.in_ports[from % P].accept);
+                        let key = |&to: &usize| (rank(from, to), cyclic_distance(to, start, P));
+                        let Some(preferred) = bits(outs[from]).min_by_key(key) else { continue };
+                        to = preferred;
+                    }
                     ins[to] |= 1 << from;
                     picked |= 1 << to;
-                    ranks[from] = rank;
                 }
                 for to in bits(picked) {
-                    let start = usize::from(this.out_ports[to % P].grant);
-                    let key = |&from: &usize| (Reverse(ranks[from]), cyclic_distance(from, start, P));
-                    let Some(from) = bits(std::mem::take(&mut ins[to])).min_by_key(key) else { continue };
+                    let asking = std::mem::take(&mut ins[to]);
+                    let mut from = asking.trailing_zeros() as usize;
+                    if !asking.is_power_of_two() {
+                        let start = usize::from(this.out_ports[to % P].grant);
+                        let key = |&from: &usize| (rank(from, to), cyclic_distance(from, start, P));
+                        let Some(preferred) = bits(asking).min_by_key(key) else { continue };
+                        from = preferred;
+                    }
                     pairs.push((from as u8, to as u8));
                 }
             }

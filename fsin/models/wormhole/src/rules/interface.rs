@@ -8,7 +8,6 @@
 //! other flits of the packet wait for credits of that VC. All classes may have one queue instead, in which replies pass
 //! requests. A sink takes what comes, one flit a cycle.
 
-use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -450,27 +449,53 @@ impl Endpoints {
         let first = self.sources[endpoint].next_class;
         let mut turns = (first..classes).chain(0..first);
         if matches!(self.params.priority, Priority::Class | Priority::Age) {
-            return self
-                .by_priority(endpoint, turns.collect())
-                .into_iter()
-                .find_map(|class| self.send_class(endpoint, class, now));
+            return self.send_by_priority(endpoint, turns, now);
         }
         turns.find_map(|class| self.send_class(endpoint, class, now))
     }
 
-    /// Classes in the order of their priorities, the largest first, then in the order given.
-    #[cold]
-    fn by_priority(&self, endpoint: usize, mut classes: Vec<u8>) -> Vec<u8> {
-        let of = |class: u8| {
-            if self.params.priority == Priority::Class {
-                return self.params.class_priority(class);
+    /// Sends a flit of the class of the largest priority that has one that can be sent; of equals, the first in turn.
+    fn send_by_priority(
+        &mut self,
+        endpoint: usize,
+        turns: impl Iterator<Item = u8> + Clone,
+        now: u64,
+    ) -> Option<(Flit, u8, u8)> {
+        let mut tried = 0u32;
+        loop {
+            let mut best: Option<(i64, u8)> = None;
+            for class in turns.clone() {
+                if tried >> class & 1 != 0 {
+                    continue;
+                }
+                match self.priority_of(endpoint, class) {
+                    None => tried |= 1 << class,
+                    Some(priority) if best.is_none_or(|(most, _)| priority > most) => best = Some((priority, class)),
+                    Some(_) => {}
+                }
             }
-            let queue = &self.queues(endpoint)[usize::from(class)];
-            let sending = queue.sending.map(|sending| self.packets[sending.packet].start);
-            sending.or_else(|| queue.next().map(|unsent| unsent.offered)).map_or(0, |start| -(start as i64))
+            let (_, class) = best?;
+            tried |= 1 << class;
+            let sent = self.send_class(endpoint, class, now);
+            if sent.is_some() {
+                return sent;
+            }
+        }
+    }
+
+    /// The priority of a class at its source; `None` if the class has nothing to send.
+    #[inline]
+    fn priority_of(&self, endpoint: usize, class: u8) -> Option<i64> {
+        let queue = &self.queues[endpoint * self.per_source + usize::from(class)];
+        let start = match queue.sending {
+            Some(sending) => Some(self.packets[sending.packet].start),
+            None if queue.has_more() => queue.next().map(|unsent| unsent.offered),
+            None => return None,
         };
-        classes.sort_by_key(|&class| Reverse(of(class)));
-        classes
+        match self.params.priority {
+            Priority::Class => Some(self.params.class_priority(class)),
+            _ => Some(start.map_or(0, |start| -(start as i64))),
+        }
     }
 
     /// Sends a flit of a class, if it has one that can be sent.

@@ -345,7 +345,9 @@ impl Routes {
     fn is_free(&self) -> bool {
         match self.carries.policy {
             ChannelPolicy::Free => true,
-            ChannelPolicy::ByClass | ChannelPolicy::ByHop | ChannelPolicy::Dateline => self.function.classes() == 1,
+            ChannelPolicy::ByClass | ChannelPolicy::OneEach | ChannelPolicy::ByHop | ChannelPolicy::Dateline => {
+                self.function.classes() == 1
+            }
             ChannelPolicy::Bubble | ChannelPolicy::Given | ChannelPolicy::Escape(_) => false,
         }
     }

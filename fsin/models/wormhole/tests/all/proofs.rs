@@ -21,8 +21,9 @@ fn two_phases_are_proven_for_each_number_of_channels() {
     }
 }
 
-/// Routings that decide once: those of a HyperX are free of deadlock with a class of channels for each phase and order,
-/// that of a dragonfly is not.
+/// Routings of BookSim: its minimal one of a dragonfly has a channel before the link between groups and one from there
+/// on. Of those that decide once, those of a HyperX are free of deadlock with a class of channels for each phase and
+/// order, that of a dragonfly is not.
 #[test]
 fn routings_that_decide_once() {
     for (spec, routing, least) in [
@@ -32,6 +33,8 @@ fn routings_that_decide_once() {
         ("hyperx:4x4:2x2", Routing::BOOKSIM_UGAL_XY_YX, 4),
         ("hyperx:9x8:1", Routing::BOOKSIM_UGAL_XY_YX, 4),
         ("fattree:4,2", Routing::ANCA, 1),
+        ("dragonfly:p=2,a=4,h=2,local=10,global=100", Routing::BOOKSIM_MIN, 2),
+        ("dragonfly:p=1,a=3,h=2,g=4", Routing::BOOKSIM_MIN, 2),
     ] {
         let topology = topology::parse(spec, 2).unwrap();
         for vcs in 1..=5 {

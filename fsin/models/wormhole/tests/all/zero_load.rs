@@ -5,7 +5,7 @@
 use fsin_core::network::{Network, Notices};
 use fsin_core::topology;
 use fsin_wormhole::reference::Reference;
-use fsin_wormhole::{Params, Speedup};
+use fsin_wormhole::{Params, Routing, Speedup};
 use proptest::prelude::*;
 use trgen::{Cycle, Message, NodeId};
 
@@ -115,4 +115,32 @@ fn credit_loop_rows_of_the_table() {
         count += 1;
     }
     assert_eq!((exact, count), (40, 48));
+}
+
+/// A channel of a link of L cycles has its buffer back 2 L + 3 cycles after it was filled: a long link between groups of
+/// a dragonfly carries one buffer in that time by `booksim-min`, which has one channel there, and two by `minimal`,
+/// which has two of three.
+#[test]
+fn a_long_link_carries_a_buffer_of_each_channel_in_a_round_trip() {
+    const FLITS: u64 = 1600;
+    let (buffer, delay) = (8, 100);
+    let topology = topology::parse("dragonfly:p=2,a=4,h=2,local=10,global=100", 2).unwrap();
+    for (routing, channels) in [(Routing::BOOKSIM_MIN, 1), (Routing::MINIMAL, 2)] {
+        let params = Params { routing, vcs: 3, buffer, packet_flits: 1, ..Params::booksim() };
+        let bytes = FLITS * u64::from(params.flit_bytes);
+        let mut network = Reference::new(&*topology, params).unwrap();
+        let mut notices = Notices::default();
+        // From the first group to the next one: over the only link between them.
+        network.inject(Message { id: 0, source: NodeId(0), destination: NodeId(8), bytes, class: 0 });
+        while notices.delivered.is_empty() {
+            network.advance(Cycle::NEVER, &mut notices).unwrap();
+        }
+        let took = notices.delivered[0].delivered.since(notices.delivered[0].offered);
+        let expected = (2 * delay + 3) * FLITS / u64::from(buffer) / channels;
+        assert!(
+            took.abs_diff(expected) < expected / 50,
+            "{}: {took} cycles, by the formula {expected}",
+            routing.name()
+        );
+    }
 }
