@@ -17,6 +17,7 @@ use fsin_core::view::Occupancy;
 use trgen::catalog::SpecError;
 use trgen::{Cycle, Message};
 
+use crate::carried::Carried;
 use crate::params::{Fairness, MILLION, Params, Paths};
 use crate::paths::{Routes, Use, WHOLE};
 use crate::repair::Repairs;
@@ -85,8 +86,8 @@ pub(crate) struct Flows {
     counts: Vec<(u64, u64)>,
     /// By link: flows that have chosen it, from their injection to their end.
     chosen: Vec<u32>,
-    /// \[packets / [`WHOLE`]\] By link: what it has carried, since observation began.
-    carried: Vec<u128>,
+    /// What links have carried since observation began.
+    carried: Carried,
     /// \[ps\] Time of the clock, or of the instant in progress.
     now: u64,
     /// True if flows have entered or ended since shares were computed.
@@ -112,7 +113,7 @@ impl Flows {
         let later = later(topology, params, wiring)?;
         let (hosts, links) = (wiring.ports.hosts, wiring.capacities.len());
         Ok(Self {
-            shares: Shares::new(Law::new(params), wiring.capacities.clone()),
+            shares: Shares::new(Law::new(params), Arc::clone(&wiring.capacities)),
             turns: Turns::new(params.connections),
             params: params.clone(),
             routes,
@@ -133,7 +134,7 @@ impl Flows {
             ends: BinaryHeap::new(),
             counts: vec![(0, 0); hosts],
             chosen: vec![0; links],
-            carried: Vec::new(),
+            carried: Carried::default(),
             now: 0,
             is_stale: false,
             most: 0,
@@ -146,7 +147,7 @@ impl Flows {
 
     /// \[ps\] Latency of a path: its links, and the routers between them.
     fn latency(&self, path: &[Use]) -> u64 {
-        let of_link = |of: &Use| u128::from(self.wiring.delays[of.link as usize]) * u128::from(of.share);
+        let of_link = |of: &Use| u128::from(self.wiring.delays.at(of.link as usize)) * u128::from(of.share);
         // A router follows every link but the last one.
         let shares: u128 = path.iter().map(|of| u128::from(of.share)).sum();
         let routers = shares.saturating_sub(u128::from(WHOLE)) * u128::from(self.params.router_delay);
@@ -181,9 +182,7 @@ impl Flows {
         let hops = flow.hops.saturating_sub(self.wiring.ports.hidden_hops());
         for of in &path {
             self.chosen[of.link as usize] -= 1;
-            if let Some(carried) = self.carried.get_mut(of.link as usize) {
-                *carried += u128::from(underway.packets) * u128::from(of.share);
-            }
+            self.carried.add(of, underway.packets);
         }
         self.messages.recorder.hops(hops * underway.packets);
         self.messages.sent(slot, notices);
@@ -460,7 +459,7 @@ impl Flows {
                 used[of.link as usize] += u128::from(crate::share::taken(rate, of.share));
             }
         }
-        for (used, &capacity) in used.iter().zip(&self.wiring.capacities) {
+        for (used, &capacity) in used.iter().zip(&*self.wiring.capacities) {
             // Each part of a link is rounded up to a unit of 2^-50 bytes/ns.
             assert!(*used <= u128::from(capacity) + self.active.len() as u128, "{used} of {capacity}");
         }
@@ -567,12 +566,11 @@ impl Engine for Flows {
     }
 
     fn count_crossings(&mut self) {
-        self.carried.resize(self.wiring.capacities.len(), 0);
+        self.carried.observe(self.wiring.capacities.len());
     }
 
     fn show(&self, into: &mut Occupancy) {
-        let crossed: Vec<u64> = self.carried.iter().map(|carried| (carried / u128::from(WHOLE)) as u64).collect();
-        self.wiring.ports.show(|link| self.chosen[link], &crossed, into);
+        self.wiring.ports.show(|link| self.chosen[link], self.carried.packets(), into);
         into.waiting.resize(self.wiring.ports.hosts, 0);
         for slot in self.turns.waiting() {
             let underway = self.messages.get(slot);
