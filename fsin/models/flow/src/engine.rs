@@ -86,6 +86,8 @@ pub(crate) struct Flows {
     counts: Vec<(u64, u64)>,
     /// By link: flows that have chosen it, from their injection to their end.
     chosen: Vec<u32>,
+    /// Memory in which paths are found.
+    found: Vec<Use>,
     /// What links have carried since observation began.
     carried: Carried,
     /// \[ps\] Time of the clock, or of the instant in progress.
@@ -134,6 +136,7 @@ impl Flows {
             ends: BinaryHeap::new(),
             counts: vec![(0, 0); hosts],
             chosen: vec![0; links],
+            found: Vec::new(),
             carried: Carried::default(),
             now: 0,
             is_stale: false,
@@ -295,9 +298,11 @@ impl Flows {
     }
 
     /// What a message uses of links, without cross traffic; `None` if no route is left.
-    fn path(&self, source: u32, destination: u32, number: u64) -> Option<Vec<Use>> {
+    fn path(&mut self, source: u32, destination: u32, number: u64) -> Option<Vec<Use>> {
         let flows = |link: u32| self.chosen[link as usize] as usize;
-        self.routes.uses(&self.wiring, flows, (source, destination), number)
+        self.routes.uses(&self.wiring, flows, (source, destination), number, &mut self.found)?;
+        // A copy has its length as its capacity, and is the only allocation for the path.
+        Some(self.found.as_slice().to_vec())
     }
 
     /// A flow takes a path. Returns the latency \[ps\] of the path, with its factor.

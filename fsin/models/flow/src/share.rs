@@ -150,10 +150,11 @@ impl OnLink {
     }
 }
 
-/// Adds a flow to those of a link. Most links of a large network have few: a list grows by half, not to twice its length.
+/// Adds a flow to those of a link. Most links of a large network have few: a list grows by half, not to twice its length,
+/// and begins with two, which take no more memory than one: allocators have no smaller block.
 fn add(flows: &mut Vec<OnLink>, one: OnLink) {
     if flows.len() == flows.capacity() {
-        flows.reserve_exact(flows.len() / 2 + 1);
+        flows.reserve_exact((flows.len() / 2).max(2));
     }
     flows.push(one);
 }
