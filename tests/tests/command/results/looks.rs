@@ -17,7 +17,10 @@ fn pages(folder: &Path) -> Vec<PathBuf> {
     let step = "run --kernel moe:ranks=16,experts=64,tokens=1024,bytes=4096,topk=2,skew=0.6,compute=100 --topology \
                 torus:4x4 --network flow --slow rank:3x3 --fail link:0-1@0 --link-loads -q -o step";
     done(folder, step);
-    done(folder, "saturation --topology torus:4x4 --routing bubble:smart,bubble:oblivious --tolerance 0.1 -q -o limits");
+    done(
+        folder,
+        "saturation --topology torus:4x4 --routing bubble:smart,bubble:oblivious --tolerance 0.1 -q -o limits",
+    );
     let models = "sweep --topology torus:4x4 --topology fattree:4,2 --kernel all-reduce:bytes=65536 --network \
                   vct,flow,constant-delay:delay=1us -q -o models";
     done(folder, models);
@@ -30,7 +33,11 @@ fn pages(folder: &Path) -> Vec<PathBuf> {
     done(folder, "report s --baseline r --output against.html -q");
     done(folder, "report r step models --output all.html -q");
     let reports = ["r", "step", "limits", "models", "incast"].map(|name| format!("{name}/report.html"));
-    reports.into_iter().chain(["against.html".to_owned(), "all.html".to_owned()]).map(|name| folder.join(name)).collect()
+    reports
+        .into_iter()
+        .chain(["against.html".to_owned(), "all.html".to_owned()])
+        .map(|name| folder.join(name))
+        .collect()
 }
 
 /// What a browser says of a page in a frame of this many pixels, by an expression over the document `d`.
