@@ -47,6 +47,9 @@ const MOST: u64 = 1 << 26;
 /// Keys of configurations of the original, of which every file has at least one.
 const ORIGINAL: &[&str] = &["topo", "tpattern", "plength", "rmode", "vc", "nsamples", "tracefile"];
 
+/// The format of networks whose texts are lists of messages.
+const MESSAGES: &str = "htsim-matrix";
+
 /// What a file is given as, or is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
@@ -74,7 +77,7 @@ fn kind(path: &Path, given: Kind) -> Option<(Kind, Phrase)> {
     }
     let bytes = fs::read(path).ok()?;
     let shown = path.display();
-    let Ok(text) = str::from_utf8(&bytes) else { return trace(path) };
+    let Ok(text) = str::from_utf8(&bytes) else { return trace(path).or_else(|| unread_trace(path)) };
     if let Some(what) = configuration(path, text, given) {
         return Some((Kind::Experiment, what));
     }
@@ -100,15 +103,19 @@ fn kind(path: &Path, given: Kind) -> Option<(Kind, Phrase)> {
                 (Kind::Network, phrase![("this is {}: use ", format.called), ["topology" => topology]])
             }
             Read::Not(remedy) => {
-                let what = format!("this is {}, which is not read: ", format.called);
-                (Kind::Network, phrase![("{what}"), Phrase::of_template(remedy)])
+                let kind = if format.component.name == MESSAGES { Kind::Flows } else { Kind::Network };
+                let what = format!("this is {}, and no network that is read: ", format.called);
+                (kind, phrase![("{what}"), Phrase::of_template(remedy)])
             }
         });
     }
     let is_network =
         is_list(text) && path.to_str().is_some_and(|name| topology::parse(&format!("graph:{name}"), 2).is_ok());
     let topology = format!("graph:{shown}");
-    is_network.then(|| (Kind::Network, phrase!["this is a network: use ", ["topology" => topology]]))
+    if is_network {
+        return Some((Kind::Network, phrase!["this is a network: use ", ["topology" => topology]]));
+    }
+    unread_trace(path)
 }
 
 /// The remedy for a configuration of a simulator.
@@ -163,6 +170,13 @@ fn trace(path: &Path) -> Option<(Kind, Phrase)> {
     }
 }
 
+/// What a file is that readers of traces know and do not read.
+fn unread_trace(path: &Path) -> Option<(Kind, Phrase)> {
+    let error = open(path, &ReadOptions::default()).err()?;
+    let Fault::Foreign { what, .. } = *error.fault else { return None };
+    Some((Kind::Trace, phrase![("this is {what}, which is not read: "), error.remedy()?]))
+}
+
 /// True if every line is a link, or has words of links: readers of lists take any words behind two names.
 fn is_list(text: &str) -> bool {
     let words_of_links = ["->", "--", "rate", "delay", "endpoints"];
@@ -173,12 +187,14 @@ fn is_list(text: &str) -> bool {
     })
 }
 
-/// True for a cumulative distribution: lines of a size and a share, both ascending, up to 1 or 100.
+/// True for a cumulative distribution: lines of a size and a share, both ascending, up to 1 or 100. Some files have the
+/// mean alone before them.
 fn is_sizes(text: &str) -> bool {
     let lines = text.lines().map(|line| line.split('#').next().unwrap_or("").trim()).filter(|line| !line.is_empty());
     let mut last = (-1.0, -1.0);
     let mut count = 0;
-    for line in lines {
+    let is_mean = |&(at, line): &(usize, &str)| at == 0 && line.parse::<f64>().is_ok();
+    for (_, line) in lines.enumerate().filter(|line| !is_mean(line)) {
         let numbers: Vec<f64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
         let [size, .., share] = numbers[..] else { return false };
         if numbers.len() > 3 || size < last.0 || share < last.1 {
@@ -210,7 +226,12 @@ mod tests {
 
     #[test]
     fn distributions_are_told_from_lists_of_links() {
-        for text in ["0 0\n10000 15\n20000 100\n", "# sizes\n1 0.1\n7 0.1\n9 1\n", "1 1 0\n10 2 0.5\n12 3 1\n"] {
+        for text in [
+            "0 0\n10000 15\n20000 100\n",
+            "# sizes\n1 0.1\n7 0.1\n9 1\n",
+            "1 1 0\n10 2 0.5\n12 3 1\n",
+            "1744.70\n1 0.025\n9 1.0\n",
+        ] {
             assert!(is_sizes(text), "{text}");
         }
         for text in ["", "0 1\n", "0 1\n1 0\n", "A B\nB C\n", "0 0.5\n9 0.9\n", "9 0\n3 1\n", "0 1 2 3\n4 5 6 100\n"] {

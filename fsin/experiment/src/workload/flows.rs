@@ -113,7 +113,9 @@ fn summary(list: &flows::List) -> String {
 fn read(settings: &Settings, path: &Path) -> Result<String, SettingsError> {
     std::fs::read_to_string(path).map_err(|error| {
         let what = phrase![["flows" => path.display()], ": the file cannot be read: {error}"];
-        settings.error("flows", ErrorKind::Unreadable, what, "give the path of a list of flows that you may read")
+        let remedy = foreign::taken_by(path, foreign::Kind::Flows);
+        let remedy = remedy.unwrap_or_else(|| "give the path of a list of flows that you may read".into());
+        settings.error("flows", ErrorKind::Unreadable, what, remedy)
     })
 }
 
