@@ -80,6 +80,22 @@ fn a_file_that_is_given_to_the_wrong_setting_is_told_the_right_one() {
     }
 }
 
+/// Every page for users of another simulator has an example, which `pages.rs` runs.
+#[test]
+fn every_page_for_who_moves_has_an_example_that_is_run() {
+    let folder = tests::shared::workspace().join("docs/book/src/coming");
+    let pages: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(pages.len() >= 12, "{}", pages.len());
+    for page in pages {
+        let text = fs::read_to_string(&page).unwrap();
+        let is_example = |block: &tests::pages::Block| {
+            matches!(block.fate, tests::pages::Fate::Run)
+                && (block.text.contains("fsin run") || block.text.contains("fsin legacy"))
+        };
+        assert!(tests::pages::blocks(&text).iter().any(is_example), "{page:?} has no example that is run");
+    }
+}
+
 /// The error in an experiment with a mistake names the mistake, and not another kind of file.
 #[test]
 fn an_experiment_with_an_error_stays_an_experiment() {
