@@ -3,6 +3,8 @@
 //!
 //! A new user begins with `fsin run FILE`, or gives a file to a setting that takes another kind. The readers themselves
 //! recognise a file: if a reader accepts it, or knows it and says why it is not read, it is of that kind.
+//!
+//! Decision: docs/decisions/0660-files-given-to-another-setting.md.
 
 use std::fs;
 use std::path::Path;

@@ -88,10 +88,8 @@ fn every_page_for_who_moves_has_an_example_that_is_run() {
     assert!(pages.len() >= 12, "{}", pages.len());
     for page in pages {
         let text = fs::read_to_string(&page).unwrap();
-        let is_example = |block: &tests::pages::Block| {
-            matches!(block.fate, tests::pages::Fate::Run)
-                && (block.text.contains("fsin run") || block.text.contains("fsin legacy"))
-        };
+        let is_example =
+            |block: &tests::pages::Block| matches!(block.fate, tests::pages::Fate::Run) && block.text.contains("fsin ");
         assert!(tests::pages::blocks(&text).iter().any(is_example), "{page:?} has no example that is run");
     }
 }
