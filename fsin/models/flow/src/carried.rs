@@ -47,7 +47,7 @@ mod tests {
     fn parts_become_packets() {
         let mut carried = Carried::default();
         carried.add(&Use::of(1, WHOLE), 5);
-        assert_eq!(carried.packets(), &[]);
+        assert!(carried.packets().is_empty());
         carried.observe(3);
         let mut sums = [0_u128; 3];
         for step in 0..1000_u64 {
