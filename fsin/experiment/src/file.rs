@@ -46,7 +46,9 @@ fn file_text(path: &Path) -> Result<String, SettingsError> {
         let what = format!("cannot read the experiment {}: {error}", path.display());
         let remedy = match error.kind() {
             io::ErrorKind::InvalidData | io::ErrorKind::IsADirectory => {
-                phrase!["an experiment is a TOML file; if this is a trace, use ", ["trace" => path.display()]]
+                foreign::taken_by(path, foreign::Kind::Experiment).unwrap_or_else(
+                    || phrase!["an experiment is a TOML file; if this is a trace, use ", ["trace" => path.display()]],
+                )
             }
             _ => match path.to_str() {
                 Some(spec) if topology::row(spec).is_some() => phrase!["a topology is ", ["topology" => spec]],
@@ -114,7 +116,7 @@ fn lists_of(path: &Path, text: &str) -> Result<Lists, SettingsError> {
             let span = error.span().unwrap_or(0..0);
             let what = format!("{} is not TOML: {}", path.display(), error.message());
             let is_file = path != Path::new(NO_FILE) && path.extension().is_none_or(|extension| extension != "toml");
-            let taken_by = || if is_file { foreign::taken_by(path, &text) } else { None };
+            let taken_by = || if is_file { foreign::taken_by(path, foreign::Kind::Experiment) } else { None };
             let remedy = match (taken_by(), text.get(span.clone())) {
                 (Some(remedy), _) => remedy,
                 // A word of digits only is rejected for its magnitude alone.

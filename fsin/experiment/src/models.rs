@@ -10,9 +10,11 @@ use trgen::catalog::{ErrorKind, SpecError, suggestion};
 use trgen::phrase;
 use trgen::phrase::Phrase;
 
+use super::foreign;
 use super::keys::{Key, key, keys};
 use super::settings::{Origin, Settings, SettingsError, canonical};
 use fsin_core::family::{Carried, ModelFamily, NetworkSpec, Values};
+use fsin_core::topology;
 use fsin_core::words::joined;
 use fsin_models::MODELS;
 
@@ -211,7 +213,11 @@ impl Networks {
         let recorded = Recorded { values, names: RefCell::default() };
         let network = (model.parse)(&recorded).map_err(|refusal| {
             let key = refusal.setting().unwrap_or("network");
-            let refusal = if key == "routing" { carried_elsewhere(model, values, refusal) } else { refusal };
+            let refusal = match key {
+                "routing" => carried_elsewhere(model, values, refusal),
+                "topology" => of_another_kind(values, refusal),
+                _ => refusal,
+            };
             settings.placed(key, refusal)
         })?;
         let read = recorded.names.into_inner().iter().map(|name| Read::new(values, name)).collect();
@@ -220,6 +226,15 @@ impl Networks {
         }
         self.made.push_back(Made { model: model.component.name, read, network: Arc::clone(&network) });
         Ok(network)
+    }
+}
+
+/// The refusal of a file that is no network: it names what takes the file, if that is known.
+fn of_another_kind(values: &dyn Values, refusal: SpecError) -> SpecError {
+    let file = values.value("topology").and_then(topology::file).map(|path| values.folder_of("topology").join(path));
+    match file.and_then(|file| foreign::taken_by(&file, foreign::Kind::Network)) {
+        Some(remedy) => SpecError::new(refusal.kind(), refusal.what().clone(), remedy).of("topology"),
+        None => refusal,
     }
 }
 

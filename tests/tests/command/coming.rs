@@ -20,6 +20,8 @@ const FILES: &[(&str, &str, &str)] = &[
     ("net.dot", "graph { a -- b; b -- c }\n", "--topology graph:net.dot"),
     ("edges.txt", "A B\nB C\n", "--topology graph:edges.txt"),
     ("omnetpp.ini", "[General]\nnetwork = Net\n", "OMNeT++"),
+    ("config.yaml", "topology: MESH\nmesh_dim_x: 8\nmesh_dim_y: 8\nbuffer_depth: 4\n", "--topology mesh:8x8"),
+    ("sizes.txt", "0 0\n10000 15\n20000 100\n", "--size 'cdf("),
 ];
 
 #[test]
@@ -45,6 +47,50 @@ fn a_file_of_another_tool_is_told_what_takes_it() {
     ] {
         let output = run(folder.path(), &format!("{line} -q"));
         assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+/// A setting that takes another kind of file says what takes this one.
+#[test]
+fn a_file_that_is_given_to_the_wrong_setting_is_told_the_right_one() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("e.txt"), "topology = \"torus:4x4\"\n").unwrap();
+    fs::write(folder.path().join("mesh.cfg"), "topology = mesh;\nk = 8;\nn = 2;\nrouting_function = dor;\n").unwrap();
+    let others = [("e.txt", "", "fsin run e.txt"), ("mesh.cfg", "", "fsin import booksim mesh.cfg")];
+    for (name, text, taken_by) in FILES.iter().chain(&others) {
+        if !text.is_empty() {
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        for (setting, line) in [
+            ("--trace", format!("--trace {name} --network constant-delay:delay=1us")),
+            ("--flows", format!("--flows {name} --topology star:4 --network flow")),
+            ("--topology", format!("--topology graph:{name} --cycles 100")),
+        ] {
+            let output = run(folder.path(), &format!("run {line} -q"));
+            // The right one; and tables of messages are tables of links as well.
+            if taken_by.starts_with(setting) || (*name, setting) == ("flows.csv", "--topology") {
+                continue;
+            }
+            let told = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{line}: {told}");
+            let remedy = told.split("help:").nth(1).unwrap_or_else(|| panic!("{line}: no remedy in {told}"));
+            let remedy = remedy.split_whitespace().filter(|word| *word != "|").collect::<Vec<_>>().join(" ");
+            assert!(remedy.contains(taken_by), "{line}: {remedy}");
+        }
+    }
+}
+
+/// Every page for users of another simulator has an example, which `pages.rs` runs.
+#[test]
+fn every_page_for_who_moves_has_an_example_that_is_run() {
+    let folder = tests::shared::workspace().join("docs/book/src/coming");
+    let pages: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(pages.len() >= 12, "{}", pages.len());
+    for page in pages {
+        let text = fs::read_to_string(&page).unwrap();
+        let is_example =
+            |block: &tests::pages::Block| matches!(block.fate, tests::pages::Fate::Run) && block.text.contains("fsin ");
+        assert!(tests::pages::blocks(&text).iter().any(is_example), "{page:?} has no example that is run");
     }
 }
 

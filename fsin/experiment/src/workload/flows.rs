@@ -12,6 +12,7 @@ use trgen::{Geometry, TrGen};
 
 use super::{Driven, Driver, Request, Workload, WorkloadFamily};
 use crate::conflicts::CYCLE;
+use crate::foreign;
 use crate::resolve::Experiment;
 use crate::settings::{Settings, SettingsError};
 use crate::trouble::Trouble;
@@ -59,8 +60,13 @@ impl List {
         let text = read(settings, &self.path)?;
         let node = |word: &str| experiment.geometry().find_listed(word);
         let reading = Reading { node: &node, cm_unit: self.cm_unit, ignores_classes: self.ignores_classes };
-        let list = flows::read(&text, &reading)
-            .map_err(|error| refuse(ErrorKind::Malformed, error.to_string(), error.remedy))?;
+        let list = flows::read(&text, &reading).map_err(|error| {
+            let refused = refuse(ErrorKind::Malformed, error.to_string(), error.remedy);
+            match foreign::taken_by(&self.path, foreign::Kind::Flows) {
+                Some(remedy) => settings.error("flows", ErrorKind::Malformed, refused.error.what().clone(), remedy),
+                None => refused,
+            }
+        })?;
         if self.cm_unit.is_some() && !list.is_htsim() {
             let what = phrase![["cm-unit"], (" has no meaning: {} is {}", self.path.display(), list.format)];
             return Err(settings.error(
@@ -107,7 +113,9 @@ fn summary(list: &flows::List) -> String {
 fn read(settings: &Settings, path: &Path) -> Result<String, SettingsError> {
     std::fs::read_to_string(path).map_err(|error| {
         let what = phrase![["flows" => path.display()], ": the file cannot be read: {error}"];
-        settings.error("flows", ErrorKind::Unreadable, what, "give the path of a list of flows that you may read")
+        let remedy = foreign::taken_by(path, foreign::Kind::Flows);
+        let remedy = remedy.unwrap_or_else(|| "give the path of a list of flows that you may read".into());
+        settings.error("flows", ErrorKind::Unreadable, what, remedy)
     })
 }
 

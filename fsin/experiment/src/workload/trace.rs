@@ -13,7 +13,7 @@ use trgen::trace::chakra::{Dependencies, Trace as ChakraRanks, Work};
 use trgen::trace::collectives::NAMES;
 use trgen::trace::container::Content;
 use trgen::trace::flow::Flow;
-use trgen::trace::formats::{self, Application, ChakraTrace, GraphTrace, ReadOptions};
+use trgen::trace::formats::{self, Application, ChakraTrace, Fault, GraphTrace, ReadOptions};
 use trgen::trace::goal::hosts::HostParams;
 use trgen::trace::goal::routed::Routed;
 use trgen::trace::goal::{Graph, chain};
@@ -30,6 +30,7 @@ use super::programs::{
 use super::{Driven, Driver, Workload, WorkloadFamily, whole_cycle};
 use crate::archives;
 use crate::conflicts::{RANKS, SKIPS, TASKS, TRACE};
+use crate::foreign;
 use crate::hosts::{Holds, are_loggops, check_kind, dialect, in_units};
 use crate::resolve::Experiment;
 use crate::trouble::Trouble;
@@ -86,7 +87,20 @@ impl Workload for Trace {
     }
 
     fn build(&self, experiment: &Experiment, geometry: &Geometry) -> Result<Driver, Trouble> {
-        driver(experiment, &self.path, &self.options, geometry, self.beside.as_ref())
+        let driver = driver(experiment, &self.path, &self.options, geometry, self.beside.as_ref());
+        driver.map_err(|trouble| of_another_kind(experiment, &self.path, trouble))
+    }
+}
+
+/// The error of a file that is no trace: it names what takes the file, if that is known.
+fn of_another_kind(experiment: &Experiment, path: &Path, trouble: Trouble) -> Trouble {
+    let Trouble::Trace(error) = &trouble else { return trouble };
+    if !matches!(*error.fault, Fault::UnknownFormat { .. } | Fault::Foreign { .. }) {
+        return trouble;
+    }
+    match foreign::taken_by(path, foreign::Kind::Trace) {
+        Some(remedy) => experiment.settings().error("trace", ErrorKind::Malformed, error.to_string(), remedy).into(),
+        None => trouble,
     }
 }
 

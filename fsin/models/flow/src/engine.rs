@@ -17,6 +17,7 @@ use fsin_core::view::Occupancy;
 use trgen::catalog::SpecError;
 use trgen::{Cycle, Message};
 
+use crate::carried::Carried;
 use crate::params::{Fairness, MILLION, Params, Paths};
 use crate::paths::{Routes, Use, WHOLE};
 use crate::repair::Repairs;
@@ -85,8 +86,10 @@ pub(crate) struct Flows {
     counts: Vec<(u64, u64)>,
     /// By link: flows that have chosen it, from their injection to their end.
     chosen: Vec<u32>,
-    /// \[packets / [`WHOLE`]\] By link: what it has carried, since observation began.
-    carried: Vec<u128>,
+    /// Memory in which paths are found.
+    found: Vec<Use>,
+    /// What links have carried since observation began.
+    carried: Carried,
     /// \[ps\] Time of the clock, or of the instant in progress.
     now: u64,
     /// True if flows have entered or ended since shares were computed.
@@ -112,7 +115,7 @@ impl Flows {
         let later = later(topology, params, wiring)?;
         let (hosts, links) = (wiring.ports.hosts, wiring.capacities.len());
         Ok(Self {
-            shares: Shares::new(Law::new(params), wiring.capacities.clone()),
+            shares: Shares::new(Law::new(params), Arc::clone(&wiring.capacities)),
             turns: Turns::new(params.connections),
             params: params.clone(),
             routes,
@@ -133,7 +136,8 @@ impl Flows {
             ends: BinaryHeap::new(),
             counts: vec![(0, 0); hosts],
             chosen: vec![0; links],
-            carried: Vec::new(),
+            found: Vec::new(),
+            carried: Carried::default(),
             now: 0,
             is_stale: false,
             most: 0,
@@ -146,7 +150,7 @@ impl Flows {
 
     /// \[ps\] Latency of a path: its links, and the routers between them.
     fn latency(&self, path: &[Use]) -> u64 {
-        let of_link = |of: &Use| u128::from(self.wiring.delays[of.link as usize]) * u128::from(of.share);
+        let of_link = |of: &Use| u128::from(self.wiring.delays.at(of.link as usize)) * u128::from(of.share);
         // A router follows every link but the last one.
         let shares: u128 = path.iter().map(|of| u128::from(of.share)).sum();
         let routers = shares.saturating_sub(u128::from(WHOLE)) * u128::from(self.params.router_delay);
@@ -181,9 +185,7 @@ impl Flows {
         let hops = flow.hops.saturating_sub(self.wiring.ports.hidden_hops());
         for of in &path {
             self.chosen[of.link as usize] -= 1;
-            if let Some(carried) = self.carried.get_mut(of.link as usize) {
-                *carried += u128::from(underway.packets) * u128::from(of.share);
-            }
+            self.carried.add(of, underway.packets);
         }
         self.messages.recorder.hops(hops * underway.packets);
         self.messages.sent(slot, notices);
@@ -296,9 +298,11 @@ impl Flows {
     }
 
     /// What a message uses of links, without cross traffic; `None` if no route is left.
-    fn path(&self, source: u32, destination: u32, number: u64) -> Option<Vec<Use>> {
+    fn path(&mut self, source: u32, destination: u32, number: u64) -> Option<Vec<Use>> {
         let flows = |link: u32| self.chosen[link as usize] as usize;
-        self.routes.uses(&self.wiring, flows, (source, destination), number)
+        self.routes.uses(&self.wiring, flows, (source, destination), number, &mut self.found)?;
+        // A copy has its length as its capacity, and is the only allocation for the path.
+        Some(self.found.as_slice().to_vec())
     }
 
     /// A flow takes a path. Returns the latency \[ps\] of the path, with its factor.
@@ -460,7 +464,7 @@ impl Flows {
                 used[of.link as usize] += u128::from(crate::share::taken(rate, of.share));
             }
         }
-        for (used, &capacity) in used.iter().zip(&self.wiring.capacities) {
+        for (used, &capacity) in used.iter().zip(&*self.wiring.capacities) {
             // Each part of a link is rounded up to a unit of 2^-50 bytes/ns.
             assert!(*used <= u128::from(capacity) + self.active.len() as u128, "{used} of {capacity}");
         }
@@ -567,12 +571,11 @@ impl Engine for Flows {
     }
 
     fn count_crossings(&mut self) {
-        self.carried.resize(self.wiring.capacities.len(), 0);
+        self.carried.observe(self.wiring.capacities.len());
     }
 
     fn show(&self, into: &mut Occupancy) {
-        let crossed: Vec<u64> = self.carried.iter().map(|carried| (carried / u128::from(WHOLE)) as u64).collect();
-        self.wiring.ports.show(|link| self.chosen[link], &crossed, into);
+        self.wiring.ports.show(|link| self.chosen[link], self.carried.packets(), into);
         into.waiting.resize(self.wiring.ports.hosts, 0);
         for slot in self.turns.waiting() {
             let underway = self.messages.get(slot);

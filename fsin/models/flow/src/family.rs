@@ -341,7 +341,7 @@ impl Spec {
 
     /// True if a path can have a latency.
     fn has_latency(&self) -> bool {
-        self.params.router_delay > 0 || self.wiring.delays.iter().any(|&delay| delay > 0)
+        self.params.router_delay > 0 || self.wiring.delays.iter().any(|delay| delay > 0)
     }
 
     /// \[bytes/ps\] Payload that a link of `rate` b/s carries.
@@ -380,7 +380,7 @@ impl NetworkSpec for Spec {
     fn warnings(&self) -> Vec<Phrase> {
         // In direct networks nodes have a rate of their own.
         let hosts = if self.topology.switched().is_some() { self.wiring.ports.hosts as u32 } else { 0 };
-        let rates: Vec<u64> = (0..hosts).map(|host| self.wiring.rates[self.wiring.ports.host_port(host)]).collect();
+        let rates: Vec<u64> = (0..hosts).map(|host| self.wiring.rates.at(self.wiring.ports.host_port(host))).collect();
         let mut warnings: Vec<Phrase> = other_rates(&rates, self.params.link_rate, "of payload").into_iter().collect();
         warnings.extend(self.params.failures.warnings(&*self.topology));
         if let Some(name) = self.preset.filter(|_| self.params.fairness == Fairness::RoundTrip && !self.has_latency()) {
@@ -405,9 +405,9 @@ impl NetworkSpec for Spec {
     fn rates(&self) -> Option<Rates> {
         let wiring = &self.wiring;
         let hosts = 0..wiring.ports.hosts;
-        let of = |link: usize| self.payload_rate(wiring.rates[link]);
-        let visible = wiring.ports.links().iter().zip(&wiring.rates).filter(|(link, _)| link.is_visible);
-        let fastest = visible.map(|(_, &rate)| rate).max()?;
+        let of = |link: usize| self.payload_rate(wiring.rates.at(link));
+        let visible = wiring.ports.links().iter().zip(wiring.rates.iter()).filter(|(link, _)| link.is_visible);
+        let fastest = visible.map(|(_, rate)| rate).max()?;
         Some(Rates {
             link: self.payload_rate(fastest),
             injection: hosts.clone().map(|host| of(wiring.ports.host_port(host as u32))).collect(),
@@ -427,11 +427,11 @@ impl NetworkSpec for Spec {
         let Ok(wiring) = wiring else { return Unloaded::shared(0) };
         let hop = |port: usize| {
             let router = if wiring.ports.links()[port].is_to_switch { self.params.router_delay } else { 0 };
-            Some(wiring.delays[port].saturating_add(router))
+            Some(wiring.delays.at(port).saturating_add(router))
         };
         let path =
             u128::from(Spans::of_wiring(&wiring.ports, hop).farthest()) * u128::from(self.params.latency_millionths);
-        let slowest = wiring.rates.iter().copied().min().unwrap_or(self.params.link_rate);
+        let slowest = wiring.rates.iter().min().unwrap_or(self.params.link_rate);
         let transfer = (phits / self.payload_rate(slowest)) as u64;
         let path = u64::try_from(path / u128::from(MILLION)).unwrap_or(u64::MAX);
         Unloaded::shared(path.saturating_add(transfer).saturating_add(self.params.tick))

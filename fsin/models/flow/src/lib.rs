@@ -40,8 +40,10 @@
 //!
 //! Decisions: docs/decisions/0205-flow-model.md, docs/decisions/0420-connections-in-order.md.
 
+mod carried;
 mod engine;
 pub mod family;
+mod few;
 mod least;
 mod params;
 mod paths;

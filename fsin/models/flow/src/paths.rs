@@ -110,37 +110,41 @@ impl Routes {
     }
 
     /// What a message from host to host uses of links, other than cross traffic. `flows` is the number of flows of each
-    /// link; `number` is that of the message at its source. `None` without a way, or if there are too many links.
+    /// link; `number` is that of the message at its source. The uses are written to `uses`, whose content is lost. `None`
+    /// without a way, or if there are too many links.
     pub(crate) fn uses(
         &self,
         wiring: &Wiring,
         flows: impl Fn(u32) -> usize,
         (source, destination): (u32, u32),
         number: u64,
-    ) -> Option<Vec<Use>> {
+        uses: &mut Vec<Use>,
+    ) -> Option<()> {
+        uses.clear();
         if self.parts.get(source as usize) != self.parts.get(destination as usize) {
             return None;
         }
         if let Some(network) = &self.stated {
             let links = network.switched()?.stated_routes()?.route(source, destination)?;
-            return Some(links.into_iter().map(|link| Use::of(wiring.stated + link, WHOLE)).collect());
+            uses.extend(links.into_iter().map(|link| Use::of(wiring.stated + link, WHOLE)));
+            return Some(());
         }
         let key = mix2(mix2(self.seed, source.into()), mix2(destination.into(), number));
         let mut draw = Ways { by_key: ByKey(key), is_grid: self.is_grid };
         let first = wiring.home(source);
         let home = wiring.home(destination);
-        let mut uses = vec![Use::of(wiring.ports.host_port(source) as u32, WHOLE)];
+        uses.push(Use::of(wiring.ports.host_port(source) as u32, WHOLE));
         let cost = |link: u32| (flows(link) as u128 + 1, u128::from(wiring.capacities[link as usize]));
         let start = Visit { source, destination, first, here: first, home, phase: 0 };
         let phase = self.decide(&start, &mut draw, wiring, &cost);
         let at = Visit { phase, ..start };
         match self.paths {
-            Paths::Spray => self.spray(at, &mut draw, wiring, &mut uses)?,
-            Paths::Hash | Paths::Adaptive => self.walk(at, key, &mut draw, wiring, &cost, &mut uses)?,
+            Paths::Spray => self.spray(at, &mut draw, wiring, uses)?,
+            Paths::Hash | Paths::Adaptive => self.walk(at, key, &mut draw, wiring, &cost, uses)?,
         }
         let last = wiring.ports.home(destination as usize).1;
         uses.push(Use::of(last as u32, WHOLE));
-        Some(uses)
+        Some(())
     }
 
     /// The links of the route back from `destination`, if routes are stated link by link; otherwise `None`.
@@ -158,8 +162,9 @@ impl Routes {
             return Ok(());
         }
         let distances = (1..=SAMPLE).map(|part| (part * hosts / (SAMPLE + 1)).max(1) as u32);
+        let mut uses = Vec::new();
         for destination in distances.chain([hosts as u32 / 2]).filter(|&to| to > 0) {
-            if self.uses(wiring, |_| 0, (0, destination), 0).is_none() {
+            if self.uses(wiring, |_| 0, (0, destination), 0, &mut uses).is_none() {
                 let what = phrase![
                     ["paths" => "spray"],
                     (": a flow of node 0 to {destination} of {} uses more than {MAX_SPRAYED} links, or none", topology.spec())

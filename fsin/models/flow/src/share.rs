@@ -6,6 +6,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use crate::params::{Fairness, MILLION, Params};
 use crate::paths::{UNPLACED, Use, WHOLE};
@@ -149,10 +150,11 @@ impl OnLink {
     }
 }
 
-/// Adds a flow to those of a link. Most links of a large network have few: a list grows by half, not to twice its length.
+/// Adds a flow to those of a link. Most links of a large network have few: a list grows by half, not to twice its length,
+/// and begins with two, which take no more memory than one: allocators have no smaller block.
 fn add(flows: &mut Vec<OnLink>, one: OnLink) {
     if flows.len() == flows.capacity() {
-        flows.reserve_exact(flows.len() / 2 + 1);
+        flows.reserve_exact((flows.len() / 2).max(2));
     }
     flows.push(one);
 }
@@ -212,7 +214,7 @@ impl Law {
         }
         let transmission = |of: &Use| {
             let bits = 8 * u128::from(self.weight_bytes) * SECOND;
-            bits / u128::from(wiring.rates[of.link as usize]) * u128::from(of.share) / u128::from(WHOLE)
+            bits / u128::from(wiring.rates.at(of.link as usize)) * u128::from(of.share) / u128::from(WHOLE)
         };
         let trip = u128::from(latency) * 1000 + path.iter().map(transmission).sum::<u128>();
         // Half the window over the latency of the path.
@@ -263,7 +265,7 @@ pub(crate) const fn taken(rate: u64, share: u64) -> u64 {
 #[derive(Debug)]
 pub(crate) struct Shares {
     law: Law,
-    pub(crate) capacities: Vec<u64>,
+    pub(crate) capacities: Arc<[u64]>,
     /// By link: its flows.
     pub(crate) flows: Vec<Vec<OnLink>>,
     /// Sum of the lengths of these lists.
@@ -296,7 +298,7 @@ pub(crate) struct Changes {
 }
 
 impl Shares {
-    pub(crate) fn new(law: Law, capacities: Vec<u64>) -> Self {
+    pub(crate) fn new(law: Law, capacities: Arc<[u64]>) -> Self {
         let links = capacities.len();
         Self {
             law,

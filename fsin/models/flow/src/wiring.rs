@@ -1,11 +1,14 @@
 //! Directed links with capacities and delays.
 
+use std::sync::Arc;
+
 use fsin_core::topology::switched::{Attribute, Delay, LinkAttributes, StatedRoutes, Uses};
 use fsin_core::topology::{Port, Topology};
 use fsin_core::wiring;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 
+use crate::few::Few;
 use crate::params::{MAX_TIME, Params, RATES};
 
 /// The attributes of links that this model uses.
@@ -50,11 +53,11 @@ pub(crate) struct Wiring {
     /// Devices and ports.
     pub(crate) ports: wiring::Wiring,
     /// \[2^-50 bytes/ns\] By link: its capacity.
-    pub(crate) capacities: Vec<u64>,
+    pub(crate) capacities: Arc<[u64]>,
     /// \[b/s\] By link: its rate.
-    pub(crate) rates: Vec<u64>,
+    pub(crate) rates: Few,
     /// \[ps\] By link: its delay.
-    pub(crate) delays: Vec<u64>,
+    pub(crate) delays: Few,
     /// By router and port of the topology: the link.
     outputs: Vec<u32>,
     /// \[2^-50 bytes/ns\] By link: the largest rate of each flow on it. Only links of stated routes limit flows one by
@@ -68,7 +71,7 @@ impl Wiring {
     pub(crate) fn new(topology: &dyn Topology, params: &Params) -> Result<Self, SpecError> {
         LINKS.check(topology)?;
         let ports = wiring::Wiring::new(topology)?;
-        let (mut rates, mut delays) = (Vec::new(), Vec::new());
+        let (mut rates, mut delays) = (Few::default(), Few::default());
         let mut outputs = vec![NONE; ports.router_outputs()];
         for (link, end) in ports.links().iter().enumerate() {
             let (mut rate, mut delay) = (params.node_rate, 0);
@@ -99,7 +102,7 @@ impl Wiring {
             rates.push(rate);
             delays.push(delay);
         }
-        let mut capacities: Vec<u64> = rates.iter().map(|&rate| capacity(rate)).collect();
+        let mut capacities: Vec<u64> = rates.iter().map(capacity).collect();
         let mut alone = Vec::new();
         let stated = capacities.len() as u32;
         for link in stated_routes(topology, params)?.iter().flat_map(|routes| routes.constraints()) {
@@ -117,7 +120,7 @@ impl Wiring {
             capacities.push(if link.is_fat { FAT } else { capacity(rate) });
             alone.push(if link.is_fat { capacity(rate) } else { u64::MAX });
         }
-        Ok(Self { ports, capacities, rates, delays, outputs, alone, stated })
+        Ok(Self { ports, capacities: capacities.into(), rates, delays, outputs, alone, stated })
     }
 
     /// The link that leaves a router through a port of the topology.

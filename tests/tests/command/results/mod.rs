@@ -7,6 +7,7 @@ mod collectives;
 mod comparison;
 mod data_centre;
 mod details;
+mod looks;
 mod node;
 mod parcel;
 mod pictures;
