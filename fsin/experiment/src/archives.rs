@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use trgen::trace::formats::{self, Application, ReadOptions};
+use trgen::trace::formats::{Application, ReadOptions};
 
 use super::trouble::Trouble;
 
@@ -12,7 +12,7 @@ use super::trouble::Trouble;
 /// A trace that cannot be read.
 #[cfg(not(feature = "archives"))]
 pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Application, Trouble> {
-    Ok(formats::open(path, options)?)
+    Ok(trgen::trace::formats::open(path, options)?)
 }
 
 /// Reads a trace, or the text that its own tool prints.
