@@ -624,7 +624,7 @@ class RunKeys(TypedDict, total=False):
     """classes of messages by size: decades, or their greatest sizes, as in 10kB:100kB:1MB; the last has all above (default decades)"""
 
     energy: Optional[Word]
-    """estimate energy and power by a table: events:fabric-400g, events:FILE, booksim (chips, with --network wormhole), booksim:FILE,width=64; fsin list energy-models"""
+    """estimate energy and power by a table: events:fabric-400g, events:FILE, booksim (chips, with --network wormhole), booksim:FILE,width=64, noxim:FILE; fsin list energy-models"""
 
     latency_histogram: Optional[Switch]
     """keep the histogram of packet latencies: `latency_histogram` in JSON"""
@@ -1222,7 +1222,7 @@ class ManyKeys(TypedDict, total=False):
     """classes of messages by size: decades, or their greatest sizes, as in 10kB:100kB:1MB; the last has all above (default decades)"""
 
     energy: Union[None, Word, Iterable[Word]]
-    """estimate energy and power by a table: events:fabric-400g, events:FILE, booksim (chips, with --network wormhole), booksim:FILE,width=64; fsin list energy-models"""
+    """estimate energy and power by a table: events:fabric-400g, events:FILE, booksim (chips, with --network wormhole), booksim:FILE,width=64, noxim:FILE; fsin list energy-models"""
 
     latency_histogram: Union[None, Switch, Iterable[Switch]]
     """keep the histogram of packet latencies: `latency_histogram` in JSON"""

@@ -276,22 +276,10 @@ pub fn split_at_commas(key: &Key, word: &str) -> Vec<String> {
     if key.kind == Kind::Path || OWN_COMMAS.contains(&key.name) {
         return vec![word.to_owned()];
     }
-    if key.name == "network" {
-        // `flow:paths=hash,fairness=split,vct`: settings belong to the model before them.
-        let is_setting = |part: &str| part.split(':').next().is_some_and(|name| name.contains('='));
-        let mut models: Vec<String> = Vec::new();
-        for part in parts(word) {
-            match models.last_mut().filter(|last| is_setting(&part) && last.contains(':')) {
-                Some(model) => *model = format!("{model},{part}"),
-                None => models.push(part),
-            }
-        }
-        return models;
-    }
     let mut values: Vec<String> = Vec::new();
     for part in parts(word) {
-        // `dcqcn:g=1/16,ai=40Mb/s,hpcc`: a parameter belongs to the row before it.
-        let is_parameter = key.table.is_some() && part.split(':').next().is_some_and(|name| name.contains('='));
+        // `dcqcn:g=1/16,ai=40Mb/s,hpcc`, `flow:paths=hash,fairness=split,vct`: a parameter belongs to the name before it.
+        let is_parameter = part.split(':').next().is_some_and(|name| name.contains('='));
         match values.last_mut().filter(|last| is_parameter && last.contains(':')) {
             Some(value) => *value = format!("{value},{part}"),
             None => values.push(part),
@@ -399,6 +387,8 @@ mod tests {
         assert_eq!(split("kernel", "bintree:tasks=8,bytes=4"), ["bintree:tasks=8,bytes=4"]);
         assert_eq!(split("network", "flow,vct:vcs=2,queue=8,zero"), ["flow", "vct:vcs=2,queue=8", "zero"]);
         assert_eq!(split("network", "loggops:L=2500,G=6"), ["loggops:L=2500,G=6"]);
+        assert_eq!(split("cc", "dcqcn:g=1/16,ai=40Mb/s,hpcc"), ["dcqcn:g=1/16,ai=40Mb/s", "hpcc"]);
+        assert_eq!(split("energy", "noxim:a.yaml,mm=1.5,booksim"), ["noxim:a.yaml,mm=1.5", "booksim"]);
     }
 
     #[test]

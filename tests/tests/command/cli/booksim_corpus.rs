@@ -46,7 +46,7 @@ fn routing(theirs: &str, topology: &str) -> &'static str {
         ("nca", _) => "minimal",
         ("anca", _) => "anca",
         ("dest_tag", _) => "destination-tag",
-        ("min", "dragonflynew") => "minimal",
+        ("min", "dragonflynew") => "booksim-min",
         ("min", _) => "shortest",
         (name, _) if name.contains("adaptive_xy") => "adaptive-xy-yx",
         (name, _) if name.starts_with("xy") => "xy-yx",

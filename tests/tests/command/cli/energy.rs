@@ -312,11 +312,12 @@ fn the_power_file_of_noxim_is_read() {
             .args(extra)
             .output()
             .expect("fsin has just been built");
-        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned(), figures(&output))
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned(), output.stdout)
     };
     let timed = ["--buffer", "4", "--phit-bytes", "4", "--bandwidth", "32Gb/s", "--event-counts", "counts.jsonl"];
-    let (code, said, figures) = run(&timed);
+    let (code, said, stdout) = run(&timed);
     assert_eq!(code, Some(0), "{said}");
+    let figures: serde_json::Value = serde_json::from_slice(&stdout).expect("JSON");
     assert_eq!(
         (&figures["experiment"]["phit-bytes"], &figures["experiment"]["bandwidth"]),
         (&4.into(), &"32Gb/s".into())
@@ -352,9 +353,10 @@ fn the_power_file_of_noxim_is_read() {
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let (one, other) = (found[0]["joules"].as_f64(), figures["energy_joules"].as_f64());
     assert!(one.zip(other).is_some_and(|(one, other)| (one / other - 1.0).abs() < 1e-9), "{one:?} {other:?}");
-    // Buffers of another size are refused before the run.
+    // Buffers of another size are refused before the run. The comma is no list of values.
     let (code, said, _) = run(&["--buffer", "5", "--phit-bytes", "4"]);
     assert!(code == Some(2) && said.contains("5 flits x 32 bits") && said.contains("4 x 32 bits"), "{said}");
+    assert!(!said.contains("sweep"), "{said}");
 }
 
 /// What cannot be estimated is refused before the run, with its place and remedy.
