@@ -4,6 +4,8 @@
 //! The file also has energies of route computation, of the selection among routes, of network interfaces and of radio
 //! hubs. They belong to stages and devices that are not counted here, and are left out: one to three per cent of a flit
 //! of 64 bits in the file that Noxim ships. A flit that waits at the front of its buffer costs `front` once.
+//!
+//! Decision: docs/decisions/0651-energies-of-noxim.md.
 
 use std::path::Path;
 

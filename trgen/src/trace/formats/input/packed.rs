@@ -71,7 +71,7 @@ pub(super) fn members<'a>(
     }
     // Read beyond the end mark of the archive: the checksums of a compressed file come last.
     allowance.set(MAX_TEXT);
-    io::copy(&mut archive.into_inner(), &mut io::sink()).map_err(|error| failed(&whole, error))?;
+    io::copy(&mut archive.into_inner(), &mut io::sink()).map_err(|error| failed(whole, error))?;
     Ok(())
 }
 
