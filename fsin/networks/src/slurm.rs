@@ -1,9 +1,9 @@
 //! Slurm's topology.conf, and what `scontrol show topology` prints of it: `SwitchName=s0 Nodes=n[01-04,7]`,
 //! `SwitchName=top Switches=s[0-1],s3`.
 //!
-//! Each switch has a link to each switch and node that it names. In what is printed, which has a `Level`, a switch above
-//! others also names all nodes below these; they have their links there. `LinkSpeed` is Slurm's own remark. Format: Slurm
-//! Workload Manager, topology.conf and scontrol.
+//! Each switch has a link to each switch and node that it names. In what is printed, which has a `Level`, a switch
+//! above others also names all nodes below these; they have their links there. `LinkSpeed` is Slurm's own remark.
+//! Format: Slurm Workload Manager, topology.conf and scontrol.
 
 use trgen::catalog::{ErrorKind, SpecError};
 

@@ -175,7 +175,8 @@ impl<'a> Names<'a> {
     }
 
     /// True if a link is of a class, which has this name if it is one of the topology. That between a host and its
-    /// interface is part of the host, and of none; those from the interface on lead to the host, whatever else they are.
+    /// interface is part of the host, and of none; those from the interface on lead to the host, whatever else they
+    /// are.
     fn is_of(&self, link: &DeadLink, class: usize, name: Option<&str>) -> bool {
         let own = self.topology.link_class(link.from, link.port);
         let Some(network) = self.topology.switched() else { return own == class };
