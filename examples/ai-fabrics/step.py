@@ -1,8 +1,9 @@
 """A training step of a transformer as Chakra execution traces, one file for each rank.
 
-usage: step.py FOLDER
+usage: step.py FOLDER [RANKS]
 
-32 ranks: 8 consecutive ones share each layer (tensor parallel), and the 4 groups train on different data (data parallel).
+RANKS is 32 unless given, and a multiple of 8: 8 consecutive ones share each layer (tensor parallel), and the groups of 8, four
+of them unless given, train on different data (data parallel).
 Forward, a rank computes each layer and adds the group's parts (all-reduce); backward the same, with twice the computing, and
 the gradients of each layer are added over the data-parallel group beside the computing of the layer before. The last
 all-reduces end the step. Times and sizes are those of a small model, so that the step can be simulated packet by packet.
@@ -12,7 +13,7 @@ import json
 import os
 import sys
 
-RANKS, TENSOR = 32, 8
+TENSOR = 8
 LAYERS = 4
 FORWARD_US = 6
 ACTIVATIONS, GRADIENTS = 16 * 1024, 64 * 1024
@@ -92,16 +93,16 @@ def step(rank):
     return bytes(nodes.out)
 
 
-def main(folder):
+def main(folder, ranks=32):
     os.makedirs(folder, exist_ok=True)
-    for rank in range(RANKS):
+    for rank in range(ranks):
         with open(os.path.join(folder, f"step.{rank}.et"), "wb") as file:
             file.write(step(rank))
-    groups = {f"tensor{group}": [group * TENSOR + place for place in range(TENSOR)] for group in range(RANKS // TENSOR)}
-    groups |= {f"data{place}": list(range(place, RANKS, TENSOR)) for place in range(TENSOR)}
+    groups = {f"tensor{group}": [group * TENSOR + place for place in range(TENSOR)] for group in range(ranks // TENSOR)}
+    groups |= {f"data{place}": list(range(place, ranks, TENSOR)) for place in range(TENSOR)}
     with open(os.path.join(folder, "groups.json"), "w", encoding="ascii") as file:
         json.dump(groups, file)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], *map(int, sys.argv[2:]))

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -300,22 +301,27 @@ fn failures_under_collectives_lose_nothing_or_say_who_waits() {
     }
 }
 
-/// The training step of the example is what its generator writes.
+/// The training steps of the examples are what their generator writes.
 #[test]
-fn the_training_step_of_the_example_is_that_of_its_generator() {
-    let example = workspace().join("examples/ai-fabrics");
-    let folder = tempfile::tempdir().unwrap();
-    let (made, kept) = (folder.path().join("made"), folder.path().join("kept"));
-    fs::create_dir_all(&kept).unwrap();
-    let python = Command::new("python3").arg(example.join("step.py")).arg(&made).status();
-    let tar = Command::new("tar").arg("-xJf").arg(example.join("step.tar.xz")).arg("-C").arg(&kept).status();
-    if python.is_ok_and(|status| status.success()) && tar.is_ok_and(|status| status.success()) {
-        for entry in fs::read_dir(&made).unwrap() {
-            let path = entry.unwrap().path();
-            let same = kept.join("step").join(path.file_name().unwrap());
-            assert_eq!(fs::read(&path).unwrap(), fs::read(&same).unwrap(), "{}", path.display());
+fn the_training_steps_of_the_examples_are_those_of_their_generator() {
+    let generator = workspace().join("examples/ai-fabrics/step.py");
+    for (example, ranks) in [("ai-fabrics", "32"), ("energy-fabrics", "1024")] {
+        let archive = workspace().join("examples").join(example).join("step.tar.xz");
+        let folder = tempfile::tempdir().unwrap();
+        let (made, kept) = (folder.path().join("step"), folder.path().join("kept"));
+        fs::create_dir_all(&kept).unwrap();
+        let python = Command::new("python3").arg(&generator).arg(&made).arg(ranks).status();
+        let tar = Command::new("tar").arg("-xJf").arg(archive).arg("-C").arg(&kept).status();
+        if !(python.is_ok_and(|status| status.success()) && tar.is_ok_and(|status| status.success())) {
+            return skipped("no Python or tar with xz: the generator of the training steps is not looked at");
         }
-    } else {
-        skipped("no Python or tar with xz: the generator of the training step is not looked at");
+        // The folder in the archive, if it has one.
+        let kept = if kept.join("step").is_dir() { kept.join("step") } else { kept };
+        let names = |folder: &Path| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let (new, old): (BTreeSet<_>, BTreeSet<_>) = (names(&made), names(&kept));
+        assert_eq!(new, old, "{example}");
+        for name in new {
+            assert_eq!(fs::read(made.join(&name)).unwrap(), fs::read(kept.join(&name)).unwrap(), "{example} {name:?}");
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -180,6 +181,23 @@ fn agree(case: &Case) -> Result<Option<NetworkFailure>, TestCaseError> {
         });
         TestCaseError::fail(format!("{}\n{case:?}", difference::report(&failure, found)))
     })
+}
+
+/// The configuration of tests of 10 000 cases, or of as many as `PROPTEST_CASES` says.
+fn ten_thousand() -> ProptestConfig {
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    if std::env::var_os("PROPTEST_CASES").is_some() { config } else { ProptestConfig { cases: 10_000, ..config } }
+}
+
+/// Says now and then how many cases have begun, where output is shown (`--nocapture`).
+fn said(what: &'static str) {
+    static BEGUN: Mutex<BTreeMap<&str, u32>> = Mutex::new(BTreeMap::new());
+    let mut begun = BEGUN.lock().unwrap();
+    let count = begun.entry(what).or_default();
+    *count += 1;
+    if count.is_multiple_of(250) {
+        println!("{what}: case {count}");
+    }
 }
 
 impl Case {
@@ -448,7 +466,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ten_thousand())]
 
     /// `cargo test --release -p fsin-ethernet --test all engines_agree:: -- --ignored`
     #[test]
@@ -456,6 +474,7 @@ proptest! {
     fn engines_agree_about_classes_ten_thousand_times(
         case in case(), draws in any::<[u64; 6]>(), failures in prop::collection::vec(any::<u64>(), 0..6)
     ) {
+        said("classes");
         agree(&with_failures(with_classes(case, &draws), &failures))?;
     }
 }
@@ -601,7 +620,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ten_thousand())]
 
     /// `cargo test --release -p fsin-ethernet --test all engines_agree:: -- --ignored`
     #[test]
@@ -609,6 +628,7 @@ proptest! {
     fn engines_agree_about_transports_that_spray_ten_thousand_times(
         case in case(), draws in any::<[u64; 4]>(), failures in prop::collection::vec(any::<u64>(), 0..6)
     ) {
+        said("transports that spray");
         agree(&with_failures(with_spraying(case, &draws), &failures))?;
     }
 }
@@ -738,12 +758,13 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ten_thousand())]
 
     /// `cargo test --release -p fsin-ethernet --test all engines_agree:: -- --ignored`
     #[test]
     #[ignore = "minutes"]
     fn engines_agree_ten_thousand_times(case in case()) {
+        said("whole networks");
         agree(&case)?;
     }
 }
