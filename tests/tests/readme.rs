@@ -257,7 +257,8 @@ fn the_tables_of_the_sweeps_show_what_is_kept() {
         let (_, tables) = page.split_once("gives `r/results.csv`").expect("the page shows results");
         let mut compared = 0;
         for row in rows(tables) {
-            let is_key = |value: &&str| *value == row[0] || value.parse::<f64>().is_ok_and(|v| row[0].parse() == Ok(v));
+            let key = row[0].trim_matches('`');
+            let is_key = |value: &&str| *value == key || value.parse::<f64>().is_ok_and(|v| key.parse() == Ok(v));
             let of_row: Vec<_> = groups.iter().filter(|(axes, _)| axes.iter().any(&is_key)).collect();
             let cells = row[1..].iter().flat_map(|cell| cell.split(" to ")).filter(|_| !of_row.is_empty());
             for cell in cells {

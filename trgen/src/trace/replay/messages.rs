@@ -1,6 +1,5 @@
 //! Messages between the tasks of a replay: sending, rendezvous, arrival in order, completion.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::Replay;
@@ -254,7 +253,7 @@ impl Replay {
             Some(request) => self.complete_request(id, request, resume),
             None => {
                 task.report.blocked_on_receive_cycles += resume.since(task.blocked_since);
-                self.agenda.push(Reverse((resume, id)));
+                self.agenda.add(resume, id);
             }
         }
     }
@@ -266,7 +265,7 @@ impl Replay {
             None => {
                 let task = &mut self.tasks[id.index()];
                 task.report.blocked_on_send_cycles += resume.since(task.blocked_since);
-                self.agenda.push(Reverse((resume, id)));
+                self.agenda.add(resume, id);
             }
         }
     }
@@ -292,7 +291,7 @@ impl Replay {
         };
         if over {
             task.report.blocked_on_wait_cycles += resume.since(task.blocked_since);
-            self.agenda.push(Reverse((resume, id)));
+            self.agenda.add(resume, id);
         }
     }
 }

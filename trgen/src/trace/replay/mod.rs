@@ -25,8 +25,7 @@
 //!
 //! Decisions: docs/decisions/0004-message-order.md, docs/decisions/0010-computation-times.md.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 #[cfg(feature = "formats")]
@@ -42,6 +41,7 @@ use crate::recurrence::State as RunState;
 use crate::source::{Activity, Next, Outbox, SourceError, TaskActivity, TrGen, Wait};
 use crate::units::{Cycle, NodeId, TaskId};
 
+mod agenda;
 mod alone;
 mod clocks;
 mod deferred;
@@ -53,6 +53,7 @@ mod rounds;
 mod steps;
 mod task;
 
+use agenda::Agenda;
 use clocks::Clocks;
 use deferred::Deferred;
 use lists::{Lists, PairNumbers};
@@ -101,8 +102,7 @@ pub struct Replay {
     /// Number of tasks that have not finished.
     unfinished: usize,
     silent_nodes: usize,
-    /// Tasks that will continue, with the cycles in which they do.
-    agenda: BinaryHeap<Reverse<(Cycle, TaskId)>>,
+    agenda: Agenda,
     /// By message id: the messages in the network.
     in_flight: Vec<InFlight>,
     /// Message ids that are not in use.
@@ -241,7 +241,7 @@ impl Replay {
             protocol: Protocol::default(),
             unfinished: count,
             silent_nodes: sends.iter().filter(|&&sends| !sends).count(),
-            agenda: (0..count).map(|task| Reverse((Cycle::FIRST, TaskId::at(task)))).collect(),
+            agenda: Agenda::new(count),
             tasks,
             in_flight: Vec::new(),
             vacant: Vec::new(),
@@ -456,7 +456,7 @@ impl Replay {
                     task.computed_until = end;
                     self.note(id, Doing::Computing, Cycle(end.0 - cycles), end, String::new);
                     if last > now {
-                        self.agenda.push(Reverse((last, id)));
+                        self.agenda.add(last, id);
                         return Ok(());
                     }
                 }
@@ -544,11 +544,7 @@ impl TrGen for Replay {
         }
         loop {
             self.send_released(now, out);
-            let Some(&Reverse((due, task))) = self.agenda.peek() else { break };
-            if due > now {
-                break;
-            }
-            self.agenda.pop();
+            let Some(task) = self.agenda.take(now) else { break };
             self.run(task, now, out)?;
         }
         // Replies that the tasks have just caused are sent in the same cycle.
@@ -590,7 +586,7 @@ impl TrGen for Replay {
     }
 
     fn next(&self) -> Next {
-        let task = self.agenda.peek().map(|&Reverse((due, _))| due);
+        let task = self.agenda.next();
         let reply = self.replies.front().map(|&(due, ..)| due);
         let released = self.released.front().map(|&(due, ..)| due);
         match task.into_iter().chain(reply).chain(released).min() {

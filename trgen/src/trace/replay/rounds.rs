@@ -6,8 +6,6 @@
 //!
 //! Decision: docs/decisions/0280-repetition.md.
 
-use std::cmp::Reverse;
-
 use super::messages::{InFlight, Part, Rendezvous};
 use super::report::{PostedReceive, SentMessage};
 use super::steps::Steps;
@@ -15,7 +13,7 @@ use super::task::{Outstanding, State, Task};
 use super::{Replay, TaskReport};
 use crate::recurrence::State as RunState;
 use crate::trace::program::{Receive, Request, Send, Tag, TagFilter};
-use crate::units::{Cycle, TaskId};
+use crate::units::TaskId;
 
 /// What has been counted when a period begins.
 #[derive(Clone, Debug)]
@@ -98,8 +96,7 @@ impl Replay {
         for id in messages {
             self.write_message(&self.in_flight[id as usize], &mut writer);
         }
-        let mut agenda: Vec<(Cycle, TaskId)> = self.agenda.iter().map(|&Reverse(entry)| entry).collect();
-        agenda.sort_unstable();
+        let agenda = self.agenda.all();
         writer.into.put(agenda.len() as u64);
         for (due, task) in agenda {
             writer.into.put_time(due);
@@ -309,7 +306,7 @@ impl Replay {
             later(message);
         });
         self.announced.iter_mut().for_each(|rendezvous| later(&mut rendezvous.announcement));
-        self.agenda = self.agenda.drain().map(|Reverse((due, task))| Reverse((due + cycles, task))).collect();
+        self.agenda.pass(cycles);
         for ((task, earlier), &events_added) in self.tasks.iter_mut().zip(&period.reports).zip(&events) {
             task.report.repeat_since(earlier, times);
             task.steps.add_rounds(more);

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, missing_docs, clippy::unwrap_used, reason = "shared by tests, each of which uses some of it")]
 
+use proptest::test_runner::Config as ProptestConfig;
 use std::io::Write as _;
 
 use fsin_core::network::{Injected, NetworkFailure, Notices};
@@ -84,4 +85,10 @@ pub(crate) fn ping_pong(network: &mut dyn Ethernet, there: u32, bytes: u64) -> [
     let first = arrival(network);
     assert_eq!(network.inject(message(1, there, 0, bytes)), Injected::Accepted);
     [first, arrival(network)]
+}
+
+/// A configuration of so many cases. Simpler ones than the first that fails are looked for during a minute at most: each
+/// may take seconds.
+pub(crate) fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, max_shrink_time: 60_000, ..ProptestConfig::default() }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use crate::common::{advance, graph, message};
+use crate::common::{advance, cases, graph, message};
 use crate::own;
 use fsin_core::capture::Place;
 use fsin_core::difference::{self, Offer};
@@ -181,12 +181,6 @@ fn agree(case: &Case) -> Result<Option<NetworkFailure>, TestCaseError> {
         });
         TestCaseError::fail(format!("{}\n{case:?}", difference::report(&failure, found)))
     })
-}
-
-/// The configuration of tests of 10 000 cases, or of as many as `PROPTEST_CASES` says.
-fn ten_thousand() -> ProptestConfig {
-    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
-    if std::env::var_os("PROPTEST_CASES").is_some() { config } else { ProptestConfig { cases: 10_000, ..config } }
 }
 
 /// Says now and then how many cases have begun, where output is shown (`--nocapture`).
@@ -439,7 +433,7 @@ fn with_classes(case: Case, draws: &[u64; 6]) -> Case {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(100))]
 
     #[test]
     fn engines_agree_about_classes(case in case(), draws in any::<[u64; 6]>()) {
@@ -466,7 +460,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ten_thousand())]
+    #![proptest_config(cases(10_000))]
 
     /// `cargo test --release -p fsin-ethernet --test all engines_agree:: -- --ignored`
     #[test]
@@ -480,7 +474,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(400))]
 
     #[test]
     fn engines_agree(case in case()) {
@@ -504,7 +498,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(400))]
 
     /// Frames of one length on links of one rate, without delays: many events at the same instants, and PAUSE.
     #[test]
@@ -588,7 +582,7 @@ fn with_spraying(case: Case, draws: &[u64; 4]) -> Case {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(40))]
 
     #[test]
     fn engines_agree_about_transports_that_spray(
@@ -620,7 +614,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ten_thousand())]
+    #![proptest_config(cases(10_000))]
 
     /// `cargo test --release -p fsin-ethernet --test all engines_agree:: -- --ignored`
     #[test]
@@ -728,7 +722,7 @@ fn with_failures(case: Case, draws: &[u64]) -> Case {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(600))]
 
     #[test]
     fn engines_agree_about_links_that_fail(case in case(), draws in prop::collection::vec(any::<u64>(), 1..8)) {
@@ -758,7 +752,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ten_thousand())]
+    #![proptest_config(cases(10_000))]
 
     /// `cargo test --release -p fsin-ethernet --test all engines_agree:: -- --ignored`
     #[test]

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, missing_docs, clippy::unwrap_used, reason = "shared by tests, each of which uses some of it")]
 
+use proptest::test_runner::Config as ProptestConfig;
 use std::sync::Arc;
 
 use fsin_core::network::{NetworkFailure, Notices};
@@ -82,4 +83,10 @@ pub(crate) fn open(network: &mut dyn Myrinet, bytes: u64, rate: f64, time: u64, 
     let received = network.details().totals.payload_received - before;
     let latency = network.message_latency().moments().mean().unwrap() / 1e3;
     Result { throughput: 8e12 * received as f64 / (time - begin) as f64 / hosts as f64, latency }
+}
+
+/// A configuration of so many cases. Simpler ones than the first that fails are looked for during a minute at most: each
+/// may take seconds.
+pub(crate) fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, max_shrink_time: 60_000, ..ProptestConfig::default() }
 }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use crate::common::{advance, message, place};
+use crate::common::{advance, cases, message, place};
 use fsin_core::difference::{self, Offer};
 use fsin_core::failures::{self, Timetable};
 use fsin_core::network::{Injected, Network, Notices};
@@ -188,7 +188,7 @@ fn both(case: &Case, offers: &mut Vec<Offer>) -> Result<(u64, u64), TestCaseErro
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(300))]
 
     #[test]
     fn engines_agree(case in case()) {
@@ -197,7 +197,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(10_000))]
 
     /// `cargo test --release -p fsin-myrinet --test all engines_agree:: -- --ignored`
     #[test]
@@ -208,7 +208,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(200))]
 
     #[test]
     fn engines_agree_about_links_that_fail(case in case(), draws in prop::collection::vec(any::<u64>(), 1..8)) {
@@ -217,7 +217,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 5_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(5_000))]
 
     #[test]
     #[ignore = "minutes"]

@@ -162,7 +162,10 @@ pub struct RouteRules<L> {
     long_on_escape: bool,
     /// True if free space ahead is compared phit by phit.
     compares_space: bool,
-    /// True if the free space of candidates is compared by masks; in a network of switches only.
+    /// True if all candidates of a head that compares free space pass where there is room for a packet; in a network of
+    /// switches only.
+    takes_any_roomy: bool,
+    /// True if their free space is compared by masks, too.
     masks_space: bool,
     /// The wake-up condition of blocked heads; `None` in a network of switches.
     wake: Option<Wake>,
@@ -240,6 +243,7 @@ impl<L: Layout> RouteRules<L> {
             Requests::Direct { compares_space, wake, .. } => (compares_space, Some(wake), false),
             Requests::Switched { choice, .. } => (choice != Choice::Open, None, choice == Choice::MostSpace),
         };
+        let takes_any_roomy = takes_roomiest && routing.row().avoidance != Avoidance::Bubble;
         let adaptive = routing.adaptive();
         let reachability = Reachability::new(params, topology).map(Arc::new);
         // The escape channel is channel 0 of each port.
@@ -255,9 +259,8 @@ impl<L: Layout> RouteRules<L> {
             escapes: Self::first_channels(layout),
             first_adaptive: adaptive.first().unwrap_or(layout.vcs() as u8),
             long_on_escape,
-            masks_space: takes_roomiest
-                && routing.row().avoidance != Avoidance::Bubble
-                && layout.outputs() + params.injectors <= WORD,
+            takes_any_roomy,
+            masks_space: takes_any_roomy && layout.outputs() + params.injectors <= WORD,
             compares_space,
             wake,
             layout,

@@ -3,6 +3,7 @@
 
 #![allow(dead_code, missing_docs, unreachable_pub, reason = "shared by tests, each of which uses some of it")]
 
+use proptest::test_runner::Config as ProptestConfig;
 use std::collections::VecDeque;
 
 use fsin_core::network::{Network, Notices};
@@ -372,4 +373,10 @@ pub fn rows(name: &str) -> Option<Vec<std::collections::HashMap<String, String>>
     let path = shared::shared_file(name)?;
     let mut reader = csv::Reader::from_path(path).expect("the table can be read");
     Some(reader.deserialize().map(|row| row.expect("a row of columns")).collect())
+}
+
+/// A configuration of so many cases. Simpler ones than the first that fails are looked for during a minute at most: each
+/// may take seconds.
+pub(crate) fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, max_shrink_time: 60_000, ..ProptestConfig::default() }
 }

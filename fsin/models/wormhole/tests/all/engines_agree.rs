@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use crate::common::cases;
 use fsin_core::difference::{self, Offer};
 use fsin_core::failures::{self, Timetable};
 use fsin_core::interface::Interface;
@@ -390,7 +391,7 @@ fn all(case: &Case, threaded: u64, offers: &mut Vec<Offer>) -> Result<Option<Dea
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(300))]
 
     #[test]
     fn engines_agree(case in case()) {
@@ -399,7 +400,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(100))]
 
     #[test]
     fn engines_agree_where_channels_share(case in sharing_case()) {
@@ -408,7 +409,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 5_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(5_000))]
 
     #[test]
     #[ignore = "minutes"]
@@ -418,7 +419,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(10_000))]
 
     /// `cargo test --release -p fsin-wormhole --test all engines_agree:: -- --ignored`
     #[test]
@@ -441,7 +442,7 @@ fn avoiding() -> impl Strategy<Value = Routing> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(150))]
 
     #[test]
     fn engines_agree_about_links_that_fail(
@@ -455,7 +456,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 5_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(5_000))]
 
     #[test]
     #[ignore = "minutes"]
@@ -481,7 +482,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(300))]
 
     #[test]
     fn engines_agree_on_links_of_unlike_rate(case in paced()) {
@@ -490,7 +491,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 5_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(5_000))]
 
     #[test]
     #[ignore = "minutes"]

@@ -15,6 +15,7 @@ use proptest::prelude::*;
 use trgen::synthetic::{Config, Traffic};
 use trgen::{Cycle, Message, NodeId};
 
+use super::common::cases;
 use super::engines_agree::{Case, THREADS, case};
 
 /// What a run gives: its digest, the measurements of the model, why it failed.
@@ -71,7 +72,7 @@ fn compare(case: &Case, room: u32, load: f64) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(60))]
 
     #[test]
     fn engines_agree_where_nodes_refuse(case in case(), room in 1u32..5, load in 0.02f64..1.0) {
@@ -91,7 +92,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases(10_000))]
 
     /// `cargo test --release -p fsin-wormhole --test all refusals:: -- --ignored`
     #[test]

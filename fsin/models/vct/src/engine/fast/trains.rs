@@ -120,48 +120,61 @@ fn flow(sights: &[Sight], cycles: u64) -> Option<Flow> {
     })
 }
 
+/// By hop and node: channels.
+pub(super) type Ways = Vec<Vec<(u32, Box<[u16]>)>>;
+
 /// A flow, and what is known of it at the end of its period.
 #[derive(Debug)]
 pub(super) struct Track {
     pub(super) flow: Flow,
     /// Number of flows of its source.
     pub(super) siblings: u64,
-    /// In a network of switches, by hop: the nodes where packets may make it, each with its candidate channels.
-    pub(super) ways: Vec<Vec<(u32, u64)>>,
+    /// In a network of switches, by hop: the nodes where packets may make it in ascending order, each with its candidate
+    /// channels.
+    pub(super) ways: Ways,
     /// The packets under way: that of the period, and the one before.
     pub(super) riders: [Option<u32>; 2],
 }
 
-/// The channels that packets of a track may take, by hop and node, and those that some have taken, as masks.
+/// The channels that packets of a track may take, by hop and node, each with whether some packet has taken it.
 pub(super) struct Remembered {
-    places: Vec<Vec<(u32, u64, u64)>>,
+    places: Vec<Vec<(u32, Vec<(u16, bool)>)>>,
 }
 
 impl Remembered {
     /// None taken; in a direct network, `channels` are those of a step.
-    pub(super) fn new(track: &Track, channels: impl Fn(&Step) -> u64) -> Self {
+    pub(super) fn new(track: &Track, channels: impl Fn(&Step) -> Box<[u16]>) -> Self {
+        let place = |node: u32, channels: &[u16]| (node, channels.iter().map(|&channel| (channel, false)).collect());
         let here = |(hop, step): (usize, &Step)| match track.ways.get(hop) {
-            Some(ways) => ways.iter().map(|&(node, candidates)| (node, candidates, 0)).collect(),
-            None => vec![(step.node, channels(step), 0)],
+            Some(ways) => ways.iter().map(|(node, candidates)| place(*node, candidates)).collect(),
+            None => vec![place(step.node, &channels(step))],
         };
         Self { places: track.flow.path.iter().enumerate().map(here).collect() }
     }
 
+    /// All channels.
+    fn all(&mut self) -> impl Iterator<Item = &mut (u16, bool)> {
+        self.places.iter_mut().flatten().flat_map(|(_, channels)| channels)
+    }
+
     /// Forgets all.
     pub(super) fn clear(&mut self) {
-        self.places.iter_mut().flatten().for_each(|place| place.2 = 0);
+        self.all().for_each(|channel| channel.1 = false);
     }
 
     /// Adds the channel of a step.
     pub(super) fn add(&mut self, hop: usize, step: Step) {
-        if let Some(place) = self.places[hop].iter_mut().find(|place| place.0 == step.node) {
-            place.2 |= 1 << step.output;
+        let places = &mut self.places[hop];
+        if let Ok(at) = places.binary_search_by_key(&step.node, |place| place.0)
+            && let Some(channel) = places[at].1.iter_mut().find(|channel| channel.0 == step.output)
+        {
+            channel.1 = true;
         }
     }
 
     /// True if all channels have been taken that packets may take.
-    pub(super) fn is_all(&self) -> bool {
-        self.places.iter().flatten().all(|&(_, candidates, taken)| taken == candidates)
+    pub(super) fn is_all(&mut self) -> bool {
+        self.all().all(|channel| channel.1)
     }
 }
 

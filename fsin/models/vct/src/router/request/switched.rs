@@ -146,8 +146,12 @@ impl<L: Layout> RouteRules<L> {
         best.map(|(_, _, output)| output)
     }
 
-    /// True if all candidates of a head pass where there is room for a packet, so that their free space can be compared
-    /// by masks.
+    /// True if heads compare the free space of their candidates, and all pass where there is room for a packet.
+    pub const fn takes_any_roomy(&self) -> bool {
+        self.takes_any_roomy
+    }
+
+    /// True if, besides, the free space of candidates is compared by masks.
     #[inline(always)]
     pub const fn masks_space(&self) -> bool {
         self.masks_space
@@ -171,11 +175,11 @@ impl<L: Layout> RouteRules<L> {
         }
     }
 
-    /// The candidate output channels of a head, as a mask, if they depend on nothing but where it stands and its pair of
-    /// nodes.
-    pub(crate) fn free_candidates(&self, head: &Head<'_>) -> Option<u64> {
-        let ports = self.function.as_deref()?.free_ports(&visit(head))?;
-        Some(outputs_of(ports).fold(0, |outputs, port| outputs | self.layout.channels(port)))
+    /// The candidate output channels of a head in ascending order, if they depend on nothing but where it stands and its
+    /// pair of nodes.
+    pub(crate) fn free_candidates(&self, head: &Head<'_>) -> Option<Box<[u16]>> {
+        let (ports, vcs) = (self.function.as_deref()?.free_ports(&visit(head))?, self.layout.vcs());
+        Some(outputs_of(ports).flat_map(|port| port * vcs..(port + 1) * vcs).map(|output| output as u16).collect())
     }
 
     /// True if packets in a network of switches carry nothing that changes on their way.
@@ -183,12 +187,12 @@ impl<L: Layout> RouteRules<L> {
         self.function.as_deref().is_some_and(RoutingFunction::keeps_state)
     }
 
-    /// The output that a head requests among channels with equal free space (a mask of at least one).
+    /// The output that a head requests among channels with equal free space, of which there is at least one.
     #[inline(always)]
-    pub(crate) fn draw_of_equals(&self, head: &Head<'_>, outputs: u64) -> usize {
+    pub(crate) fn draw_of_equals(&self, head: &Head<'_>, outputs: impl Iterator<Item = usize>) -> usize {
         let key = tie_key(head);
-        let mut least = (u64::MAX, outputs.trailing_zeros() as usize);
-        for output in outputs_of(outputs) {
+        let mut least = (u64::MAX, 0);
+        for output in outputs {
             let drawn = mix2(tie_breaker_of(key, self.layout.channel(output)), head.now);
             // Unpredictable, so computed without a branch.
             least = if drawn < least.0 { (drawn, output) } else { least };

@@ -63,7 +63,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             0 => roomiest.trailing_zeros() as usize,
             _ => {
                 let head = head(&self.rules, self.first + node, input, &self.packets[handle], self.clock);
-                self.rules.requests.draw_of_equals(&head, roomiest)
+                self.rules.requests.draw_of_equals(&head, outputs_of(roomiest))
             }
         };
         if open & 1 << asked != 0 {

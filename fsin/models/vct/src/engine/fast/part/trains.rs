@@ -8,11 +8,11 @@ use super::super::mask::Mask;
 use super::super::moves::Ahead;
 use super::super::rules::Rules;
 use super::super::state::{Buffer, Endpoint, Packet, Router, Sender};
-use super::super::trains::{Flow, Remembered, Sight, Sights, Step, Track};
+use super::super::trains::{Flow, Remembered, Sight, Sights, Step, Track, Ways};
 use super::{Event, Left, Part, Works};
 use crate::engine::messages::Unsent;
 use crate::router::layout::{Layout, is_switched};
-use crate::router::request::{Head, Input, RouteRules, packet_key};
+use crate::router::request::{Head, Input, RouteRules, outputs_of, packet_key};
 use crate::router::{Inject, Injection, Interface, SourceQueue};
 use crate::routing::lots;
 use fsin_core::interface::Lane;
@@ -23,7 +23,7 @@ const USUAL: u64 = 8;
 /// True if periods of a network with these rules can be [passed](super::super::trains).
 pub(in crate::engine::fast) fn may_pass<L: Layout>(rules: &Rules<L>) -> bool {
     let draws_at_most_channels = match rules.layout.is_switched() {
-        true => rules.requests.masks_space() && rules.requests.keeps_state(),
+        true => rules.requests.takes_any_roomy() && rules.requests.keeps_state(),
         false => rules.requests.is_plain() && !rules.compares_space,
     };
     let one_lane_an_injector = match rules.interface {
@@ -141,7 +141,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
 
     /// Claims the links that packets of a flow may take, and finds the ways of packets in a network of switches. `None`
     /// if another flow may take one of the links, or if ways have unlike lengths.
-    fn claim(&self, flow: &Flow, number: u32, claims: &mut [u32]) -> Option<Vec<Vec<(u32, u64)>>> {
+    fn claim(&self, flow: &Flow, number: u32, claims: &mut [u32]) -> Option<Ways> {
         let rules = &self.works.rules;
         let mut claim = |node: u32, port: usize| {
             let place = &mut claims[rules.place(node, port)];
@@ -163,16 +163,13 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
                     return None;
                 }
                 let candidates = rules.requests.free_candidates(&head_of(flow, node, 0, 0))?;
-                places.push((node, candidates));
-                for port in 0..rules.layout.shape().ports() {
-                    if candidates & rules.layout.channels(port) == 0 {
-                        continue;
-                    }
+                for port in candidates.iter().step_by(rules.layout.vcs()).map(|&first| rules.port_of(first.into())) {
                     if !claim(node, port) {
                         return None;
                     }
                     next.push(self.routers[node as usize].downstream[port]);
                 }
+                places.push((node, candidates));
             }
             next.sort_unstable();
             next.dedup();
@@ -335,8 +332,8 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
     /// Draws the paths of the packets of a track in the periods after cycle `now`, and lets arbiters remember them.
     /// Returns the path of the packet before the last, and the hops that the last has made.
     fn ride(&mut self, track: &Track, now: u64, times: u64) -> [Vec<Step>; 2] {
-        let channels = track.ways.iter().map(|ways| ways.iter().map(|way| way.1.count_ones()).sum::<u32>()).max();
-        let mut window = times.min(USUAL * u64::from(channels.unwrap_or(self.works.rules.layout.vcs() as u32)));
+        let channels = track.ways.iter().map(|ways| ways.iter().map(|way| way.1.len()).sum::<usize>()).max();
+        let mut window = times.min(USUAL * channels.unwrap_or(self.works.rules.layout.vcs()) as u64);
         loop {
             let (paths, is_known) = self.ride_from(track, now, times - window, times);
             if is_known || window == times {
@@ -357,7 +354,10 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Part<L,
         let mut is_known = vec![first == 0; path.len()];
         let layout = self.works.rules.layout;
         let escapes = self.works.rules.requests.escapes();
-        let adaptive = |step: &Step| layout.channels(layout.port_of(step.output.into())) & !escapes;
+        let adaptive = |step: &Step| {
+            let port = layout.port_of(step.output.into());
+            outputs_of(layout.channels(port) & !escapes).map(|output| output as u16).collect()
+        };
         let mut remembered = Remembered::new(track, adaptive);
         let (mut before, mut last) = (Vec::new(), Vec::new());
         for number in first..=times {
@@ -550,15 +550,14 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             let vc = RouteRules::<L>::smart_vc(lots, queue, dimension, vcs as u32 - 1);
             return Some((port * vcs + 1 + usize::from(vc)) as u16);
         }
-        let &(_, candidates) = track.ways.get(hop)?.iter().find(|way| way.0 == node)?;
+        let ways = track.ways.get(hop)?;
+        let candidates = &*ways[ways.binary_search_by_key(&node, |way| way.0).ok()?].1;
+        if let &[only] = candidates {
+            return Some(only);
+        }
         // A phit of the packet before is still in its queue.
-        let others = candidates & !last.map_or(0, |last| 1 << last);
-        let roomiest = if others == 0 { candidates } else { others };
-        let output = match roomiest & (roomiest - 1) {
-            0 => roomiest.trailing_zeros() as usize,
-            _ => rules.requests.draw_of_equals(&head_of(&track.flow, node, key, now), roomiest),
-        };
-        Some(output as u16)
+        let others = candidates.iter().filter(|&&output| Some(output) != last).map(|&output| output.into());
+        Some(rules.requests.draw_of_equals(&head_of(&track.flow, node, key, now), others) as u16)
     }
 
     /// Takes packets off the message of a flow that is in progress.
