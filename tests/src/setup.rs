@@ -97,7 +97,7 @@ impl Setup {
     #[must_use]
     pub fn source(&self) -> Traffic {
         let config = Config {
-            pattern: self.pattern.clone(),
+            pattern: self.pattern.parse().unwrap_or_else(|refusal| panic!("{self:?}: {refusal}")),
             load: self.load,
             packet_phits: self.params.packet_phits,
             phit_bytes: self.params.phit_bytes,

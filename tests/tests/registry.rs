@@ -106,11 +106,11 @@ static PING: kernels::Row =
 
 static BACKWARDS: placement::Row = placement::Row {
     component: named("backwards"),
-    rule: Rule::Order(|_, context| Ok((0..context.geometry.nodes()).rev().map(NodeId::at).collect())),
+    parse: |_| Ok(Rule::order(|context| Ok((0..context.geometry.nodes()).rev().map(NodeId::at).collect()))),
 };
 
 static TWICE: placement::Row =
-    placement::Row { component: named("twice"), rule: Rule::Order(|_, _| Ok(vec![NodeId(0); 9])) };
+    placement::Row { component: named("twice"), parse: |_| Ok(Rule::order(|_| Ok(vec![NodeId(0); 9]))) };
 
 static PINGS: formats::Reader = formats::Reader {
     component: named("pings"),

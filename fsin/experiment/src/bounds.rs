@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use trgen::phrase::Phrase;
 use trgen::trace::flow::Flow;
-use trgen::trace::placement::{Distance, hop_bytes};
+use trgen::trace::placement::{Distance, Placement, hop_bytes};
 use trgen::trace::replay::{Rule, TimesAlone};
 use trgen::{Cycle, Message, NodeId, TrGen, phrase};
 
@@ -521,7 +521,7 @@ fn critical_path(experiment: &Experiment, driven: &mut dyn Driven, stop: &Atomic
     }
     // Where tasks are makes no difference to a network without distances, and finding out where may take long.
     let mut experiment = experiment.clone();
-    experiment.placement = "consecutive".to_owned();
+    experiment.placement = Placement::default();
     if let Some(clock) = followed(&experiment, &mut |_| (0, 0))? {
         return Ok(Some(completion(&experiment, clock)));
     }

@@ -15,8 +15,9 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use trgen::trace::formats;
 use trgen::trace::formats::is_anchor;
-use trgen::trace::{formats, kernels};
+use trgen::trace::kernels::KernelSpec;
 
 use super::inputs::{Input, Inputs, hex, with_paths};
 use super::keys::key;
@@ -244,8 +245,9 @@ fn read_for(inputs: &mut Inputs, setting: &str, path: &Path) -> Vec<Input> {
                 if let Some(trace) = job.get("trace").and_then(toml::Value::as_str) {
                     files.extend(of_trace(inputs, &folder.join(trace)));
                 }
-                let kernel = job.get("kernel").and_then(toml::Value::as_str).unwrap_or_default();
-                files.extend(kernels::files(kernel).iter().flat_map(|file| inputs.below(&folder.join(file))));
+                let kernel = job.get("kernel").and_then(toml::Value::as_str).and_then(|text| text.parse().ok());
+                let named = kernel.as_ref().map(KernelSpec::files).unwrap_or_default();
+                files.extend(named.iter().flat_map(|file| inputs.below(&folder.join(file))));
             }
             files
         }

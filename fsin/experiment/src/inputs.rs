@@ -2,14 +2,19 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use sha2::{Digest, Sha256};
-use trgen::synthetic::{size, traffic};
+use trgen::synthetic::Spec;
+use trgen::synthetic::traffic::Sources;
+use trgen::trace::formats;
 use trgen::trace::formats::is_anchor;
-use trgen::trace::{formats, kernels, placement};
+use trgen::trace::kernels::KernelSpec;
+use trgen::trace::placement::Placement;
 
 use super::energy;
 use super::keys::Kind;
@@ -43,10 +48,10 @@ impl Inputs {
     pub fn of(&mut self, experiment: &Experiment) -> Vec<Input> {
         let workload = &experiment.workload;
         let patterns = workload.sources().into_iter().flat_map(|config| {
-            let of_pattern = traffic::files(&config.pattern).into_iter().map(|name| config.folder.join(name));
-            of_pattern.chain(size::files(&config.size)).collect::<Vec<_>>()
+            let of_pattern = config.pattern.files().into_iter().map(|name| config.folder.join(name));
+            of_pattern.chain(config.size.files())
         });
-        let placement = placement::file(&experiment.placement, Path::new("")).filter(|_| workload.has_tasks());
+        let placement = experiment.placement.file().map(Path::to_owned);
         let graph = experiment.topology().and_then(|topology| topology::file(&topology.spec()).map(Path::to_owned));
         let settings = experiment.settings();
         let fail = settings.value("fail").filter(|_| experiment.effective().iter().any(|(key, _)| key.name == "fail"));
@@ -131,18 +136,25 @@ pub(crate) fn with_paths(key: &str, value: String, path: &mut dyn FnMut(&Path) -
     let named = |found: &Path| (*path.borrow_mut())(found);
     match key {
         "topology" => topology::file(&value).map(named).map(|name| topology::with_file(&value, &name)),
-        "placement" => placement::file(&value, Path::new("")).map(|path| placement::with_file(&value, &named(&path))),
+        "placement" => reworded(&value, |placement: &mut Placement| placement.replace_file(named)),
         "fail" => failures::file(&value).map(|path| named(path).display().to_string()),
-        "traffic" => Some(traffic::with_files(&value, named)),
+        "traffic" => value.parse().ok().map(|sources: Sources| sources.with_files(named)),
         "energy" => energy::file_of(&value).map(|path| energy::with_file(&value, &named(path))),
-        "size" => Some(size::with_files(&value, named)),
-        "kernel" => Some(kernels::with_files(&value, named)),
+        "size" => reworded(&value, |law: &mut Spec| law.replace_files(named)),
+        "kernel" => reworded(&value, |kernel: &mut KernelSpec| kernel.replace_files(named)),
         name if crate::keys::key(name).is_some_and(|key| key.kind == Kind::Path) => {
             Some(named(Path::new(&value)).display().to_string())
         }
         _ => None,
     }
     .unwrap_or(value)
+}
+
+/// A word after a change of its value; `None` if it has none.
+fn reworded<T: FromStr + Display>(word: &str, change: impl FnOnce(&mut T)) -> Option<String> {
+    let mut value: T = word.parse().ok()?;
+    change(&mut value);
+    Some(value.to_string())
 }
 
 /// Adds every file at or below a path to `files`. Links to folders are not followed, as they may be cyclic.

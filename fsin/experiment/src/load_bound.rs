@@ -12,7 +12,7 @@ use std::sync::Arc;
 use fsin_core::family::{Rates, capacities};
 use fsin_core::topology::{Capacities, Distances, Survey, Topology, cuts};
 use trgen::NodeId;
-use trgen::synthetic::spatial::{self, Pattern};
+use trgen::synthetic::spatial::{self, Pattern, PatternContext};
 use trgen::trace::placement::Distance;
 
 use super::resolve::Experiment;
@@ -35,9 +35,11 @@ impl LoadBound {
     pub fn of(experiment: &Experiment) -> Option<Self> {
         let (topology, rates) = (experiment.topology()?, experiment.network.rates()?);
         let config = experiment.workload.sources()?;
-        let flows = match config.pattern.as_str() {
-            "demands" => Flows::of_demands(config.demands.as_deref()?)?,
-            pattern => Flows::of(&*spatial::parse(pattern, &config.geometry, config.seed).ok()?)?,
+        let word = config.pattern.pattern().ok()?.word();
+        let context = PatternContext::new(&config.geometry, config.seed);
+        let flows = match word {
+            Some("demands") => Flows::of_demands(config.demands.as_deref()?)?,
+            _ => Flows::of(&*spatial::read(&config.pattern, context).ok()?)?,
         };
         let (link, capacities) = (rates.link, capacities(&*experiment.network, &**topology));
         let mut bounds = vec![
@@ -46,7 +48,7 @@ impl LoadBound {
             flows.cut(&**topology, &capacities, link),
             flows.links(topology, &capacities, link),
         ];
-        if config.pattern == "uniform" {
+        if word == Some("uniform") {
             let bound = Survey::with(&**topology, &capacities).uniform_load_bound;
             bounds.push(bound.map(|load| Self { load: load * link, by: "cut" }));
         }

@@ -27,8 +27,8 @@ pub enum RunPlan {
 /// What is known of the network before these sources send.
 pub(super) fn unloaded(network: &dyn NetworkSpec, sources: &Config) -> Unloaded {
     let context = LawContext { folder: &sources.folder, ..LawContext::new(sources.packet_phits, sources.phit_bytes) };
-    // A law that cannot be parsed is refused where the sources are built.
-    let phits = size::parse(&sources.size, context)
+    // A law that cannot be built is refused where the sources are built.
+    let phits = size::read(&sources.size, context)
         .map_or(f64::from(sources.packet_phits), |law| if sources.is_padded { law.carried() } else { law.mean() });
     network.unloaded(phits)
 }

@@ -7,9 +7,9 @@ use trgen::Geometry;
 use trgen::catalog::{ErrorKind, SpecError};
 use trgen::phrase;
 use trgen::phrase::Phrase;
-use trgen::synthetic::Config;
 use trgen::trace::chakra::replay::Params as RankParams;
 use trgen::trace::goal::hosts::HostParams;
+use trgen::trace::placement::Placement;
 use trgen::trace::replay::{Pace, Protocol};
 use trgen::trace::slow::Slow;
 
@@ -69,7 +69,7 @@ pub struct Experiment {
     /// The workload that drives the network.
     pub workload: Arc<dyn Workload>,
     /// Placement of tasks, for traces and kernels.
-    pub placement: String,
+    pub placement: Placement,
     /// Computation speed, for traces and kernels.
     pub pace: Pace,
     /// \[s\] Length of a cycle.
@@ -221,8 +221,8 @@ impl Experiment {
             units,
             seed,
             throttled,
+            placement: if workload.has_tasks() { placement_of(&settings)? } else { Placement::default() },
             workload,
-            placement: placement_of(&settings),
             pace,
             cycle_seconds,
             hosts,
@@ -255,8 +255,7 @@ impl Experiment {
     /// True if the load applies to this experiment: not for tasks, shots or sources with loads of their own.
     #[must_use]
     pub fn uses_load(&self) -> bool {
-        let is_for_all = |config: &Config| trgen::synthetic::traffic::uses_load(&config.pattern);
-        self.times == Times::Steady && self.workload.sources().is_some_and(is_for_all)
+        self.times == Times::Steady && self.workload.sources().is_some_and(|config| config.pattern.uses_load())
     }
 
     /// Every setting that applies to this experiment, in the order of the key table.

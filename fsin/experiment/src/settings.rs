@@ -208,6 +208,11 @@ impl Settings {
         self.values().choice(name, choices).map_err(|error| self.placed(name, error))
     }
 
+    /// The value of a key, parsed.
+    pub(super) fn parsed<T: FromStr<Err = SpecError>>(&self, name: &'static str) -> Result<T, SettingsError> {
+        self.word(name).parse().map_err(|refusal| self.refused(name, refusal))
+    }
+
     /// The values, as models read them.
     pub fn values(&self) -> &dyn Values {
         // Topologies of files are among them.

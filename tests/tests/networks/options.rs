@@ -13,7 +13,7 @@ use fsin::topology::Port;
 use proptest::prelude::*;
 use tests::setup::{Setup, accepted_load};
 use tests::strategies::{SWITCHES, fitted, fixed_cases, minimal_routings, networks, routings_of};
-use trgen::synthetic::{Config, Synthetic};
+use trgen::synthetic::{Config, Traffic};
 use trgen::{Cycle, Message, NodeId};
 
 /// Delay and hops of a single packet in a network.
@@ -191,12 +191,12 @@ fn bimodal_keeps_long_messages_in_the_escape_channel() {
         let setup = Setup::new("torus:5x4", routing, vcs).load(0.5);
         let config = Config {
             load: setup.load,
-            size: format!("uniform({0},{0})", 16 * packets),
+            size: format!("uniform({0},{0})", 16 * packets).parse().expect("a law of one size"),
             packet_phits: 16,
             phit_bytes: 4,
             ..Config::new(setup.shape().geometry().clone())
         };
-        let mut source = Synthetic::new(&config).expect("a law of one size");
+        let mut source = Traffic::new(&config).expect("a law of one size");
         let mut network = setup.fast_network();
         let stop = std::sync::atomic::AtomicBool::new(false);
         let outcome = fixed(&mut fsin::couple::Coupled::new(&mut source, &mut *network, &stop), 5_000, &mut |_| {});

@@ -17,7 +17,7 @@ use tests::strategies::{fitted, fixed_cases, grids, routers};
 use trgen::clock::Clock;
 use trgen::rng::mix2;
 use trgen::trace::flow::Flow;
-use trgen::trace::kernels::{KernelContext, rounds};
+use trgen::trace::kernels::{KernelContext, KernelSpec};
 use trgen::trace::program::Rounds;
 use trgen::trace::replay::{Pace, Protocol, Replay, ReplayReport};
 use trgen::{Cycle, NodeId};
@@ -135,7 +135,7 @@ fn cases() -> impl Strategy<Value = Case> {
             let joint = if kernel.contains(':') { ',' } else { ':' };
             let bytes = if kernel.starts_with("matmul") { String::new() } else { format!(",bytes={bytes}") };
             let text = format!("{kernel}{joint}tasks={nodes},iterations={iterations}{bytes}");
-            let program = rounds(&text, &KernelContext::new(nodes, None)).unwrap();
+            let program = text.parse::<KernelSpec>().unwrap().rounds(&KernelContext::new(nodes, None)).unwrap();
             let mut placement: Vec<NodeId> = (0..nodes).map(NodeId::at).collect();
             if seed % 2 == 0 {
                 placement.sort_by_key(|node| mix2(seed, node.0.into()));
@@ -180,7 +180,8 @@ fn iterations_that_repeat_each_other_cost_nothing() {
     let mut setup = Setup::new("torus:8", Routing::DallyBasic, 2);
     setup.params.seed = 5;
     let nodes = 8;
-    let program = rounds("all-reduce-ring:bytes=4096,iterations=1000000", &KernelContext::new(nodes, None)).unwrap();
+    let kernel: KernelSpec = "all-reduce-ring:bytes=4096,iterations=1000000".parse().unwrap();
+    let program = kernel.rounds(&KernelContext::new(nodes, None)).unwrap();
     let placement = (0..nodes).map(NodeId::at).collect();
     let case = Case { setup, program, placement, eager_limit: None, limit: u64::MAX / 4 };
     let (outcome, report, _, periods) = run(&case, &mut *case.setup.fast_network(), Skip::WithoutDigest);

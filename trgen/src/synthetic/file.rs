@@ -4,7 +4,7 @@
 //! folder of the experiment file that contains the word, else to the working directory. A table of pairs begins with
 //! the names of its columns, as that of `trace-prep matrix` does.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::expr::{Call, Expr};
 use super::size;
@@ -26,15 +26,10 @@ pub(crate) fn collect(expr: &Expr, found: &mut Vec<(usize, String)>) {
     }
 }
 
-/// `text` with the names of `found`, as [`collect`] finds them, replaced.
-pub(crate) fn with_files(text: &str, found: Vec<(usize, String)>, path: impl Fn(&Path) -> PathBuf) -> String {
-    let mut whole = text.to_owned();
-    for (position, name) in found.into_iter().rev() {
-        let quotes = if whole[position..].starts_with('"') { 2 } else { 0 };
-        let new = format!("\"{}\"", path(Path::new(&name)).display());
-        whole.replace_range(position..position + name.len() + quotes, &new);
-    }
-    whole
+/// Puts the name of a file in the place of the one at a position of a text, which may be quoted.
+pub(super) fn replace(text: &mut String, position: usize, name: &str, new: &Path) {
+    let quotes = if text[position..].starts_with('"') { 2 } else { 0 };
+    text.replace_range(position..position + name.len() + quotes, &format!("\"{}\"", new.display()));
 }
 
 /// \[bytes\] Size limit of a file: a matrix of 4096 nodes with 15 characters per number.

@@ -16,13 +16,14 @@
 //!
 //! # Example
 //! ```
-//! use trgen::synthetic::{Config, Synthetic};
+//! use trgen::synthetic::{Config, Traffic};
 //! use trgen::{Geometry, TrGen};
 //!
 //! let grid = Geometry::new(&[8, 8]).expect("sizes of 1 or more");
-//! let source = Synthetic::new(&Config { pattern: "transpose".into(), load: 0.5, ..Config::new(grid) })?;
+//! let pattern = "transpose".parse().expect("a pattern");
+//! let source = Traffic::new(&Config { pattern, load: 0.5, ..Config::new(grid) })?;
 //! assert_eq!((source.nodes(), source.silent_nodes()), (64, 8));
-//! # Ok::<(), trgen::catalog::SpecError>(())
+//! # Ok::<(), trgen::synthetic::traffic::Misfit>(())
 //! ```
 
 mod alias;
@@ -43,6 +44,7 @@ mod shots;
 pub mod size;
 pub mod source;
 pub mod spatial;
+mod spec;
 mod tail;
 pub mod temporal;
 pub mod traffic;
@@ -51,4 +53,5 @@ pub use background::Background;
 pub use groups::Group;
 pub use reply::RoundTrips;
 pub use source::{Config, Mode, Synthetic};
+pub use spec::Spec;
 pub use traffic::Traffic;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::bundle::Part;
 use super::due::DueNodes;
-use super::expr::Expr;
 use super::size::{self, Law};
 use super::spatial::{self, Pattern};
-use super::temporal::{self, Process};
+use super::spec::Spec;
+use super::temporal::Process;
+use super::traffic::Sources;
 use crate::Geometry;
-use crate::catalog::{ErrorKind, SpecError};
 use crate::message::{Delivery, Message};
 use crate::rng::{Purpose, Stream, stream};
 use crate::source::{Next, Outbox, Reads, SourceError, TrGen, Wait, WaitCause};
@@ -30,18 +30,17 @@ pub enum Mode {
 /// By source: destinations with the demanded traffic, in any unit.
 pub type Demands = Vec<Vec<(u32, f64)>>;
 
-/// A synthetic source as the user writes it. [`Traffic::new`](super::Traffic::new) reads every form, [`Synthetic::new`]
-/// only single sources.
+/// Synthetic sources as the user writes them, for [`Traffic::new`](super::Traffic::new).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
     /// The grid of nodes; a network without a grid has one dimension.
     pub geometry: Geometry,
-    /// Spatial pattern, [`spatial::parse`], or several, [`traffic`](super::traffic).
-    pub pattern: String,
-    /// Temporal process, [`temporal::read`].
-    pub process: String,
-    /// Size law, [`size::parse`]; relative paths in it are relative to the working directory.
-    pub size: String,
+    /// Spatial pattern, or several.
+    pub pattern: Sources,
+    /// Temporal process.
+    pub process: Spec,
+    /// Size law; relative paths in it are relative to the working directory.
+    pub size: Spec,
     /// \[phit/node/cycle\] Offered load of every node that is not silent; 0 for none.
     pub load: f64,
     /// \[phit/cycle\] Load 1 in the unit in which patterns and processes state loads of their own.
@@ -91,9 +90,9 @@ impl Config {
     pub fn new(geometry: Geometry) -> Self {
         Self {
             geometry,
-            pattern: "uniform".to_owned(),
-            process: "bernoulli".to_owned(),
-            size: "constant".to_owned(),
+            pattern: "uniform".parse().expect("a word is a component"),
+            process: "bernoulli".parse().expect("a word is a component"),
+            size: "constant".parse().expect("a word is a component"),
             load: 0.3,
             capacity: 1.0,
             is_padded: true,
@@ -168,35 +167,6 @@ pub struct Synthetic {
 }
 
 impl Synthetic {
-    /// Builds the source that `config` describes.
-    ///
-    /// # Errors
-    /// When a name in the configuration is unknown or its parameters unusable, the pattern is not defined for this
-    /// number of nodes, the load exceeds the maximum of the process, or a phit or packet is empty.
-    pub fn new(config: &Config) -> Result<Self, SpecError> {
-        for (name, value) in [("packet length", config.packet_phits), ("phit size", config.phit_bytes)] {
-            if value == 0 {
-                return Err(SpecError::new(
-                    ErrorKind::Malformed,
-                    format!("{name} 0"),
-                    format!("a {name} of 1 or more"),
-                ));
-            }
-        }
-        let law = size::parse(&config.size, config.law_context(Path::new("")))?;
-        let expr = Expr::parse(&config.pattern)?;
-        let pattern = spatial::build(&config.pattern, &expr, config.context(config.seed))?;
-        let context = temporal::ProcessContext {
-            nodes: config.geometry.nodes(),
-            load: config.load,
-            capacity: config.capacity,
-            mean_phits: config.mean_phits(&*law),
-            seed: config.seed,
-        };
-        let process = temporal::parse(&config.process, context)?;
-        Ok(Self::from_parts(pattern, process, law, config.phit_bytes, config.mode, config.seed))
-    }
-
     /// Builds a source from parts, which may be the caller's own. The pattern determines the number of nodes.
     #[must_use]
     pub fn from_parts(

@@ -8,6 +8,7 @@ use trgen::clock::Clock;
 use trgen::conformance::{self, End};
 use trgen::trace::jobs::{Allocation, Job, JobMix, JobRecord, Scheduler, Terms};
 use trgen::trace::kernels;
+use trgen::trace::placement::Placement;
 use trgen::trace::program::{Event, Program};
 use trgen::trace::replay::{Pace, Protocol};
 use trgen::{Activity, Cycle, Geometry, Next, Outbox, Picoseconds, TrGen};
@@ -18,7 +19,7 @@ fn terms(scheduler: Scheduler, allocation: Allocation) -> Terms {
     Terms {
         scheduler,
         allocation,
-        placement: "consecutive".to_owned(),
+        placement: Placement::default(),
         tasks_per_node: 1,
         pace: Pace { cycle: Clock::whole(CYCLE.0), compute_scale: 1.0 },
         protocol: Protocol::default(),

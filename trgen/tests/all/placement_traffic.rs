@@ -4,12 +4,13 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::cmp::Ordering;
+use std::path::Path;
 
 use proptest::prelude::*;
 use trgen::trace::goal::{Graph, Operation, RankBuilder};
 use trgen::trace::kernels;
 use trgen::trace::matrix::Matrix;
-use trgen::trace::placement::{Descent, Distance, Known, Placed, check, hop_bytes, looks_at_traffic, place};
+use trgen::trace::placement::{Descent, Distance, Known, Placed, Placement, PlacementContext, hop_bytes};
 use trgen::trace::program::{Event, Program, Send, Tag};
 use trgen::{Geometry, NodeId, TaskId};
 
@@ -52,7 +53,8 @@ fn line(nodes: usize) -> Geometry {
 }
 
 fn placed(spec: &str, matrix: &Matrix, geometry: &Geometry, distance: &dyn Distance) -> Placed {
-    place(spec, matrix.tasks(), geometry, 7, Some(Known { matrix, distance })).unwrap()
+    let context = PlacementContext { geometry, tasks: matrix.tasks(), seed: 7 };
+    spec.parse::<Placement>().unwrap().place(&context, Some(Known { matrix, distance })).unwrap()
 }
 
 fn cost(matrix: &Matrix, nodes: &[NodeId], distance: &dyn Distance) -> u128 {
@@ -237,6 +239,7 @@ fn what_cannot_be_placed_is_refused() {
     let (table, geometry) = (Table(vec![vec![0; 4]; 4]), line(4));
     let matrix = Matrix::of_program(&program(3, &[(0, 1, 1)]));
     let known = Some(Known { matrix: &matrix, distance: &table });
+    let context = |tasks| PlacementContext { geometry: &geometry, tasks, seed: 1 };
     for (spec, said) in [
         ("optimise:0", "no number of rounds"),
         ("optimise:", "no number of rounds"),
@@ -247,32 +250,41 @@ fn what_cannot_be_placed_is_refused() {
         ("greedy:3", "takes no parameter"),
         ("greed", "unknown placement `greed`"),
     ] {
-        let refusal = place(spec, 3, &geometry, 1, known).unwrap_err().to_string();
+        let refusal = match spec.parse::<Placement>() {
+            Ok(placement) => {
+                let refusal = placement.place(&context(3), known).unwrap_err();
+                assert_eq!(placement.check(&context(3)).unwrap_err(), refusal);
+                refusal.to_string()
+            }
+            Err(refusal) => refusal.to_string(),
+        };
         assert!(refusal.contains(said), "{spec}: {refusal}");
-        assert_eq!(check(spec, 3, &geometry, 1).unwrap_err().to_string(), refusal);
     }
     for spec in ["greedy", "optimise", "optimise:2:shift:1"] {
-        assert!(looks_at_traffic(spec) && check(spec, 3, &geometry, 1).is_ok());
-        assert!(place(spec, 5, &geometry, 1, known).unwrap_err().to_string().contains("do not fit"));
+        let placement: Placement = spec.parse().unwrap();
+        let refused = |tasks, known| placement.place(&context(tasks), known).unwrap_err().to_string();
+        assert!(placement.looks_at_traffic() && placement.check(&context(3)).is_ok());
+        assert!(refused(5, known).contains("do not fit"));
         // No information, or information on another application.
-        assert!(place(spec, 3, &geometry, 1, None).unwrap_err().to_string().contains("not known of 3 tasks"));
-        assert!(place(spec, 4, &geometry, 1, known).is_err());
+        assert!(refused(3, None).contains("not known of 3 tasks"));
+        assert!(refused(4, known).contains("not known of 4 tasks"));
     }
-    assert!(!looks_at_traffic("random"));
+    assert!(!"random".parse::<Placement>().unwrap().looks_at_traffic());
 }
 
 #[test]
-fn files_stand_behind_a_start_too() {
-    use std::path::Path;
-    use trgen::trace::placement::{file, with_file};
+fn another_file_takes_the_place_of_the_file_alone() {
     for (spec, moved) in [
-        ("file:n.txt", "file:/sub/n.txt"),
-        ("optimise:file:n.txt", "optimise:file:/sub/n.txt"),
-        ("optimise:4:file:n.txt", "optimise:4:file:/sub/n.txt"),
+        ("file:n.txt", "file:sub/n.txt"),
+        ("optimise:file:n.txt", "optimise:file:sub/n.txt"),
+        ("optimise:10:file:optimise", "optimise:10:file:sub/optimise"),
+        ("optimise:4:random", "optimise:4:random"),
+        ("optimise", "optimise"),
     ] {
-        let path = file(spec, Path::new("/sub")).unwrap();
-        assert_eq!(with_file(spec, &path), moved);
+        let mut placement: Placement = spec.parse().unwrap();
+        placement.replace_file(|path| Path::new("sub").join(path));
+        assert_eq!(placement.to_string(), moved);
+        assert_eq!(placement.file(), moved.parse::<Placement>().unwrap().file());
+        assert_eq!(placement.file().is_some(), moved.contains("sub"));
     }
-    assert_eq!(file("optimise:4:random", Path::new("")), None);
-    assert_eq!(file("optimise", Path::new("")), None);
 }

@@ -13,8 +13,7 @@ use trgen::phrase;
 use trgen::phrase::Phrase;
 use trgen::trace::formats::{self, Application, ReadError, ReadOptions};
 use trgen::trace::jobs::{Allocation, Gaps, JOB, Job, JobMix, JobRecord, Scheduler, Terms, arrivals};
-use trgen::trace::kernels::{self, KernelContext};
-use trgen::trace::placement;
+use trgen::trace::kernels::{KernelContext, KernelSpec};
 use trgen::trace::program::Program;
 use trgen::trace::replay::{Misfits, Pace, ReplayReport, SHOWN};
 use trgen::units::parse_span;
@@ -36,8 +35,8 @@ pub(super) static ROW: WorkloadFamily = WorkloadFamily {
         Ok(Arc::new(Jobs {
             file: read_jobs(settings, request.pace)?,
             options: read_options(request)?,
-            scheduler: settings.word("scheduler").parse().map_err(|error| settings.refused("scheduler", error))?,
-            allocation: settings.word("allocation").parse().map_err(|error| settings.refused("allocation", error))?,
+            scheduler: settings.parsed("scheduler")?,
+            allocation: settings.parsed("allocation")?,
         }))
     },
 };
@@ -100,7 +99,7 @@ pub enum Work {
     /// The program of a trace.
     Trace(PathBuf),
     /// A kernel and its parameters.
-    Kernel(String),
+    Kernel(KernelSpec),
 }
 
 /// An entry of the file: one job, or several instances of it.
@@ -145,7 +144,7 @@ impl JobFile {
     pub fn paths(&self) -> Vec<PathBuf> {
         let named = self.entries.iter().flat_map(|entry| match &entry.work {
             Work::Trace(path) => vec![path.clone()],
-            Work::Kernel(spec) => kernels::files(spec),
+            Work::Kernel(spec) => spec.files(),
         });
         std::iter::once(self.path.clone()).chain(named).collect()
     }
@@ -348,14 +347,17 @@ fn checked(
     pace: Pace,
 ) -> Result<JobEntry, SettingsError> {
     let folder = file.path.parent().unwrap_or(Path::new(""));
+    let name = raw.name.unwrap_or_else(|| format!("job-{number}"));
     let (work, work_span) = match (raw.trace, raw.kernel) {
         (Some(path), None) => {
             let span = path.span();
             (Work::Trace(folder.join(path.into_inner())), span)
         }
         (None, Some(kernel)) => {
-            let span = kernel.span();
-            (Work::Kernel(kernels::with_files(kernel.get_ref(), |name| folder.join(name))), span)
+            let refused = |refusal: SpecError| file.placed(kernel.span(), refusal.within(format!("job `{name}`: ")));
+            let mut spec: KernelSpec = kernel.get_ref().parse().map_err(refused)?;
+            spec.replace_files(|name| folder.join(name));
+            (Work::Kernel(spec), kernel.span())
         }
         (Some(_), Some(_)) => {
             return Err(file.error(span, ErrorKind::Conflict, "a job has a `trace` or a `kernel`, not both", EXAMPLE));
@@ -408,7 +410,6 @@ fn checked(
         let what = "`every` and `arrivals` have no meaning for one job";
         return Err(file.error(span, ErrorKind::Meaningless, what, "add count = 10, or leave them out"));
     }
-    let name = raw.name.unwrap_or_else(|| format!("job-{number}"));
     let (arrival, every) = (time(raw.arrival, "arrival")?, time(raw.every, "every")?);
     let (arrival, every) = (arrival.unwrap_or(Picoseconds(0)), every.unwrap_or(Picoseconds(0)));
     let estimate = time(raw.estimate, "estimate")?;
@@ -473,7 +474,7 @@ fn job_mix(experiment: &Experiment, of: &Jobs, geometry: &Geometry) -> Result<(J
         protocol: experiment.protocol,
         seed: experiment.seed,
     };
-    let looks = placement::looks_at_traffic(&terms.placement);
+    let looks = terms.placement.looks_at_traffic();
     let mut mix = JobMix::new(jobs, terms, geometry).map_err(|refusal| {
         let is_of_job = matches!(refusal.subject(), Subject::Component { family: JOB, .. });
         settings.refused(if is_of_job { "job-mix" } else { "placement" }, refusal)
@@ -524,7 +525,7 @@ fn program(
                 sends_end_at_departure: !experiment.network.sends_end_at_arrival(),
                 ..KernelContext::new(geometry.nodes(), None)
             };
-            let program = kernels::parse_in(spec, &context);
+            let program = spec.program(&context);
             return program.map_err(|refusal| {
                 let refusal = refusal.within(format!("job `{}`: ", entry.name));
                 file.placed(entry.work_span.clone(), refusal).into()

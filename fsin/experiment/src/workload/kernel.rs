@@ -6,8 +6,8 @@ use std::sync::Arc;
 use trgen::catalog::ErrorKind;
 use trgen::synthetic::{Config, traffic};
 use trgen::trace::collectives::Choice;
-use trgen::trace::kernels::{self, KernelContext};
-use trgen::trace::placement;
+use trgen::trace::kernels::{KernelContext, KernelSpec};
+use trgen::trace::placement::PlacementContext;
 use trgen::trace::program::Rounds;
 use trgen::trace::timeline::Called;
 use trgen::{Geometry, phrase};
@@ -24,9 +24,11 @@ pub(super) static ROW: WorkloadFamily = WorkloadFamily {
     key: Some("kernel"),
     keys: &[TASKS, RANKS, ROUNDS, SKIPS, COLLECTIVES],
     parse: |request| {
-        let folder = request.settings.folder_of("kernel");
-        let spec = kernels::with_files(request.settings.word("kernel"), |name| folder.join(name));
-        let choice = choice(request.settings, &spec)?;
+        let settings = request.settings;
+        let mut spec: KernelSpec = settings.parsed("kernel")?;
+        let folder = settings.folder_of("kernel");
+        spec.replace_files(|name| folder.join(name));
+        let choice = choice(settings, &spec)?;
         Ok(Arc::new(Kernel { spec, choice, beside: request.beside()? }))
     },
 };
@@ -34,8 +36,8 @@ pub(super) static ROW: WorkloadFamily = WorkloadFamily {
 /// An application kernel.
 #[derive(Debug)]
 struct Kernel {
-    /// Name and parameters of the kernel.
-    spec: String,
+    /// The kernel.
+    spec: KernelSpec,
     /// Algorithms of collectives, if any are named.
     choice: Option<Choice>,
     /// Background traffic of nodes without a task.
@@ -43,9 +45,9 @@ struct Kernel {
 }
 
 /// The algorithms of collectives that the settings name, if the kernel is a collective that takes one.
-fn choice(settings: &Settings, spec: &str) -> Result<Option<Choice>, SettingsError> {
+fn choice(settings: &Settings, spec: &KernelSpec) -> Result<Option<Choice>, SettingsError> {
     let Some(choice) = choice_without_rules(settings, "a kernel")? else { return Ok(None) };
-    let takes = kernels::takes(spec, &choice).map_err(|refusal| settings.refused("kernel", refusal))?;
+    let takes = spec.takes(&choice).map_err(|refusal| settings.refused("kernel", refusal))?;
     if takes {
         return Ok(Some(choice));
     }
@@ -75,13 +77,15 @@ impl Kernel {
     /// The program of the kernel on this network.
     fn program(&self, experiment: &Experiment, geometry: &Geometry) -> Result<Rounds, SettingsError> {
         let context = self.context(experiment, geometry);
-        kernels::rounds(&self.spec, &context).map_err(|refusal| experiment.settings().refused("kernel", refusal))
+        self.spec.rounds(&context).map_err(|refusal| experiment.settings().refused("kernel", refusal))
     }
 }
 
 impl Workload for Kernel {
     fn title(&self, _: &dyn Fn(&str) -> String) -> String {
-        format!("kernel {}", kernels::with_files(&self.spec, |path| path.file_name().unwrap_or_default().into()))
+        let mut spec = self.spec.clone();
+        spec.replace_files(|path| path.file_name().unwrap_or_default().into());
+        format!("kernel {spec}")
     }
 
     fn understands(&self, key: &str) -> bool {
@@ -98,7 +102,7 @@ impl Workload for Kernel {
     }
 
     fn files(&self) -> Vec<PathBuf> {
-        kernels::files(&self.spec)
+        self.spec.files()
     }
 
     fn check(&self, experiment: &Experiment) -> Result<(), SettingsError> {
@@ -113,8 +117,9 @@ impl Workload for Kernel {
         check_slow(experiment, &program)?;
         let tasks = program.tasks.len();
         let used = tasks.div_ceil(experiment.tasks_per_node);
-        placement::check(&experiment.placement, used, geometry, experiment.seed)
-            .map_err(|refusal| misplaced(experiment, tasks, geometry.nodes(), refusal))
+        let context = PlacementContext { geometry, tasks: used, seed: experiment.seed };
+        let checked = experiment.placement.check(&context);
+        checked.map_err(|refusal| misplaced(experiment, tasks, geometry.nodes(), refusal))
     }
 
     fn build(&self, experiment: &Experiment, geometry: &Geometry) -> Result<Driver, Trouble> {
@@ -128,7 +133,9 @@ impl Workload for Kernel {
             self.beside.as_ref(),
             (Called::default(), &mut notes),
         )?;
-        let known = kernels::collectives_in(&self.spec, &self.context(experiment, geometry))
+        let known = self
+            .spec
+            .collectives(&self.context(experiment, geometry))
             .map_err(|refusal| experiment.settings().refused("kernel", refusal))?;
         Ok(Driver { notes, known, ..Driver::without_remarks(driven) })
     }

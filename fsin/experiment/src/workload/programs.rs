@@ -12,7 +12,7 @@ use trgen::trace::flow::Flow;
 use trgen::trace::formats::{ComputeUnit, ReadOptions, unused_options};
 use trgen::trace::goal::{Graph, Kind};
 use trgen::trace::matrix::Matrix;
-use trgen::trace::placement::{self, Descent, Known};
+use trgen::trace::placement::{Descent, Known, PlacementContext};
 use trgen::trace::program::{Event, Program, Rounds};
 use trgen::trace::replay::{Replay, ReplayReport, Rule, TimesAlone};
 use trgen::trace::timeline::{Called, CollectiveRecord, Timeline};
@@ -203,8 +203,7 @@ pub(super) fn choice_without_rules(settings: &Settings, of: &str) -> Result<Opti
     if !settings.is_set("collectives") {
         return Ok(None);
     }
-    let choice: Choice =
-        settings.word("collectives").parse().map_err(|refusal| settings.refused("collectives", refusal))?;
+    let choice: Choice = settings.parsed("collectives")?;
     if !choice.has_rules() {
         return Ok(Some(choice));
     }
@@ -240,17 +239,16 @@ pub(super) fn placement(
     matrix: &dyn Fn() -> Result<Matrix, Trouble>,
     notes: &mut Vec<Phrase>,
 ) -> Result<Vec<NodeId>, Trouble> {
-    let spec = &experiment.placement;
-    let (seed, each, nodes) = (experiment.seed, experiment.tasks_per_node, geometry.nodes());
-    let used = tasks.div_ceil(each);
-    let refused = |refusal: SpecError| misplaced(experiment, tasks, nodes, refusal);
-    placement::check(spec, used, geometry, seed).map_err(refused)?;
-    let known = match placement::looks_at_traffic(spec) {
+    let (placement, each) = (&experiment.placement, experiment.tasks_per_node);
+    let refused = |refusal: SpecError| misplaced(experiment, tasks, geometry.nodes(), refusal);
+    let context = PlacementContext { geometry, tasks: tasks.div_ceil(each), seed: experiment.seed };
+    placement.check(&context).map_err(refused)?;
+    let known = match placement.looks_at_traffic() {
         true => Some((distances(experiment)?, matrix()?.grouped(each))),
         false => None,
     };
     let known = known.as_ref().map(|(distance, matrix)| Known { matrix, distance });
-    let placed = placement::place(spec, used, geometry, seed, known).map_err(refused)?;
+    let placed = placement.place(&context, known).map_err(refused)?;
     notes.extend(placed.descent.map(descent_in_words).map(Phrase::from));
     Ok((0..tasks).map(|task| placed.nodes[task / each]).collect())
 }
@@ -376,13 +374,12 @@ pub(super) fn read_options(request: &Request<'_>) -> Result<ReadOptions, Setting
             phrase!["use another ", ["bandwidth"], " or ", ["phit-bytes"]],
         ));
     }
-    let recv_order = settings.word("recv-order").parse();
     Ok(ReadOptions {
         flop_rate,
         compute_unit,
-        recv_order: recv_order.map_err(|refusal: SpecError| settings.refused("recv-order", refusal))?,
+        recv_order: settings.parsed("recv-order")?,
         collectives: match settings.is_set("collectives") {
-            true => settings.word("collectives").parse().map_err(|refusal| settings.refused("collectives", refusal))?,
+            true => settings.parsed("collectives")?,
             false => Choice::default(),
         },
         groups: match settings.is_set("groups") {

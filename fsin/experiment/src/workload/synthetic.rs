@@ -7,11 +7,10 @@ use fsin_core::topology::switched::Demands;
 use trgen::catalog::ErrorKind;
 use trgen::phrase;
 use trgen::phrase::Phrase;
-use trgen::synthetic::size;
 use trgen::synthetic::source::{Config, Mode};
 use trgen::synthetic::spatial::of_a_grid;
 use trgen::synthetic::traffic::{Misfit, Shot, Word};
-use trgen::synthetic::{RoundTrips, Traffic};
+use trgen::synthetic::{RoundTrips, Spec, Traffic};
 use trgen::{Geometry, TrGen};
 
 use super::{Driven, Driver, Request, Workload, WorkloadFamily};
@@ -100,20 +99,23 @@ pub(super) fn config(request: &Request<'_>) -> Result<Config, SettingsError> {
     let shots = samples(settings)?;
     // Beside an application there are no shots: a file may set them for other runs.
     let process = if times == Times::Shots && settings.is_set("shot") {
-        format!("shot({})", settings.integer::<u64>("shot")?)
+        let word = format!("shot({})", settings.integer::<u64>("shot")?);
+        word.parse().map_err(|refusal| settings.refused("shot", refusal))?
     } else {
-        settings.word("temporal").to_owned()
+        settings.parsed("temporal")?
     };
     let folder = settings.folder_of("traffic");
+    let mut size: Spec = settings.parsed("size")?;
+    size.replace_files(|name| settings.folder_of("size").join(name));
     Ok(Config {
         geometry: geometry.clone(),
-        pattern: settings.word("traffic").to_owned(),
+        pattern: settings.parsed("traffic")?,
         process,
         shots,
         folder,
         carries_to_itself,
         nodes_refuse,
-        size: size::with_files(settings.word("size"), |name| settings.folder_of("size").join(name)),
+        size,
         load: load * units.capacity,
         capacity: units.capacity,
         is_padded: units.is_padded,

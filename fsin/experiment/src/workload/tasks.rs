@@ -4,7 +4,7 @@ use trgen::Picoseconds;
 use trgen::catalog::ErrorKind;
 use trgen::clock::Clock;
 use trgen::phrase;
-use trgen::trace::placement;
+use trgen::trace::placement::Placement;
 use trgen::trace::replay::Pace;
 
 use crate::Experiment;
@@ -14,10 +14,10 @@ use crate::settings::{Settings, SettingsError};
 use fsin_core::family::NetworkSpec;
 
 /// The placement of tasks. The path of a file in it is made relative to the working directory.
-pub(crate) fn placement_of(settings: &Settings) -> String {
-    let value = settings.word("placement");
-    let file = placement::file(value, &settings.folder_of("placement"));
-    file.map_or_else(|| value.to_owned(), |path| placement::with_file(value, &path))
+pub(crate) fn placement_of(settings: &Settings) -> Result<Placement, SettingsError> {
+    let mut placement: Placement = settings.parsed("placement")?;
+    placement.replace_file(|path| settings.folder_of("placement").join(path));
+    Ok(placement)
 }
 
 /// \[s\] Length of a cycle.

@@ -19,7 +19,7 @@ use fsin_vct::routing::Routing;
 use trgen::clock::Clock;
 use trgen::rng::mix2;
 use trgen::trace::flow::Flow;
-use trgen::trace::kernels::{KernelContext, rounds};
+use trgen::trace::kernels::{KernelContext, KernelSpec};
 use trgen::trace::program::Rounds;
 use trgen::trace::replay::{Pace, Protocol, Replay, ReplayReport};
 use trgen::{Cycle, NodeId};
@@ -194,7 +194,7 @@ fn case(number: u64) -> Option<Case> {
     let share = if kernel.contains("reduce") { tasks } else { 1 };
     let bytes = packet_bytes * share * (20 + draws.below(if tasks > 20 { 20 } else { 60 })) + draws.of(&[0, 0, 1, 3]);
     let text = format!("{kernel}{joint}tasks={tasks},iterations={},bytes={bytes}", 1 + u64::from(draws.rarely(3)));
-    let program = rounds(&text, &KernelContext::new(tasks as usize, None)).ok()?;
+    let program = text.parse::<KernelSpec>().ok()?.rounds(&KernelContext::new(tasks as usize, None)).ok()?;
     let mut placement: Vec<NodeId> = (0..nodes).map(NodeId::at).collect();
     if draws.below(2) == 0 {
         let key = draws.below(1 << 40);
@@ -249,7 +249,7 @@ fn ring(topology: &'static str, bytes: u64) -> Case {
     let nodes = shape.endpoints().min(64);
     let text = format!("all-reduce:algorithm=ring,tasks={nodes},bytes={bytes}");
     Case {
-        program: rounds(&text, &KernelContext::new(nodes, None)).unwrap(),
+        program: text.parse::<KernelSpec>().unwrap().rounds(&KernelContext::new(nodes, None)).unwrap(),
         text,
         topology,
         params,

@@ -73,7 +73,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         let mut config = Config { load, packet_phits, mode: Mode::Open, ..Config::new(topology.geometry().clone()) };
         if is_all {
-            config.pattern = "source(uniform,class=0) + source(uniform,class=1)".to_owned();
+            config.pattern = "source(uniform,class=0) + source(uniform,class=1)".parse()?;
         }
         let mut source = Traffic::new(&config)?;
         let stop = AtomicBool::new(false);

@@ -8,12 +8,12 @@ mod heavy;
 mod weighted;
 
 use std::fmt::Debug;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::catalog::{Component, SpecError, Table};
 use crate::rng::Stream;
+use crate::synthetic::Spec;
 use crate::synthetic::expr::{self, Call, Expr};
-use crate::synthetic::file;
 
 pub(super) use cdf::is_built_in;
 
@@ -81,34 +81,21 @@ pub fn components() -> impl Iterator<Item = &'static Component> {
 /// # Errors
 /// When the text is malformed, the law unknown, or a parameter unusable.
 pub fn parse(text: &str, context: LawContext) -> Result<Box<dyn Law>, SpecError> {
-    build(text, &Expr::parse(text)?, context)
+    read(&text.parse()?, context)
+}
+
+/// Builds a law.
+///
+/// # Errors
+/// When the law is unknown, or a parameter unusable.
+pub fn read(spec: &Spec, context: LawContext) -> Built {
+    build(spec.text(), spec.expr(), context)
 }
 
 /// Builds the law described by `expr`, which was parsed from `text`.
 pub(super) fn build(text: &str, expr: &Expr, context: LawContext) -> Built {
     let entry = expr::find(SIZES.family(), SIZES.rows(), text, expr)?;
     (entry.build)(&Call::bind(text, expr, &entry.component)?, context)
-}
-
-/// The paths of the files named in a law; none if `text` cannot be parsed.
-#[must_use]
-pub fn files(text: &str) -> Vec<PathBuf> {
-    named(text).into_iter().map(|(_, name)| name.into()).collect()
-}
-
-/// `text` with its paths replaced.
-#[must_use]
-pub fn with_files(text: &str, path: impl Fn(&Path) -> PathBuf) -> String {
-    file::with_files(text, named(text), path)
-}
-
-/// The files named in a law: the byte position of each name, quoted or not, and the name.
-fn named(text: &str) -> Vec<(usize, String)> {
-    let mut found = Vec::new();
-    if let Ok(law) = Expr::parse(text) {
-        file::collect(&law, &mut found);
-    }
-    found
 }
 
 /// \[phit\] A message of this size, rounded up to full packets.

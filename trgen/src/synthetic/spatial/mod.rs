@@ -34,6 +34,7 @@ use crate::Geometry;
 use crate::catalog::{Component, ErrorKind, Parameter, SpecError, Table};
 use crate::rng::Stream;
 use crate::synthetic::expr::{self, Call, Expr};
+use crate::synthetic::traffic::Sources;
 use crate::units::NodeId;
 
 /// Draws the destinations of the nodes. All state is per node: no draw of one node affects another's.
@@ -107,7 +108,14 @@ const TO_ITSELF: Parameter = Parameter {
     default: "false",
 };
 
-impl PatternContext<'_> {
+impl<'a> PatternContext<'a> {
+    /// A network that carries messages of a node to itself and states no demands; paths are relative to the working
+    /// directory.
+    #[must_use]
+    pub fn new(geometry: &'a Geometry, seed: u64) -> Self {
+        Self { geometry, seed, folder: Path::new(""), carries_to_itself: true, demands: None }
+    }
+
     /// The value of [`TO_ITSELF`].
     ///
     /// # Errors
@@ -151,11 +159,10 @@ const OF_A_GRID: [&str; 10] = [
     "zipf",
 ];
 
-/// The names of the patterns in `text` (in the user's syntax) that depend on the dimensions of a grid.
+/// The names of the patterns of sources that depend on the dimensions of a grid.
 #[must_use]
-pub fn of_a_grid(text: &str) -> Vec<&'static str> {
-    let words = || text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
-    OF_A_GRID.into_iter().filter(|name| words().any(|word| word == *name)).collect()
+pub fn of_a_grid(sources: &Sources) -> Vec<&'static str> {
+    OF_A_GRID.into_iter().filter(|name| sources.has(name)).collect()
 }
 
 /// All patterns. One line per member.
@@ -217,8 +224,16 @@ pub fn aliases(name: &str) -> &'static [&'static str] {
 /// When the text is malformed, the pattern unknown, a parameter unusable, or the pattern not defined for this number of
 /// nodes.
 pub fn parse(text: &str, geometry: &Geometry, seed: u64) -> Result<Box<dyn Pattern>, SpecError> {
-    let expr = Expr::parse(text)?;
-    build(text, &expr, PatternContext { geometry, seed, folder: Path::new(""), carries_to_itself: true, demands: None })
+    build(text, &Expr::parse(text)?, PatternContext::new(geometry, seed))
+}
+
+/// Builds the only pattern of sources.
+///
+/// # Errors
+/// Sums and phases; when the pattern is unknown, a parameter unusable, or the pattern not defined for this number of
+/// nodes.
+pub fn read(sources: &Sources, context: PatternContext) -> Built {
+    build(sources.text(), sources.pattern()?, context)
 }
 
 /// Builds the pattern described by `expr`, which was parsed from `text`.

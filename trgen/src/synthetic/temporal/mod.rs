@@ -18,8 +18,8 @@ use std::fmt::Debug;
 use crate::catalog::{Component, ErrorKind, SpecError, Table};
 use crate::phrase;
 use crate::rng::Stream;
-use crate::synthetic::Group;
 use crate::synthetic::expr::{self, Call, Expr};
+use crate::synthetic::{Group, Spec};
 use crate::units::{Cycle, NodeId};
 
 /// Draws when a node generates its next message. All state is per node.
@@ -185,13 +185,13 @@ pub fn components() -> impl Iterator<Item = &'static Component> {
     PROCESSES.components()
 }
 
-/// Builds the process that `text` describes, of any form.
+/// Builds a process of any form.
 ///
 /// # Errors
-/// When the text is malformed, the process unknown, a parameter unusable, or the load negative, not a number, or more
-/// than the process can generate.
-pub fn read(text: &str, context: ProcessContext) -> Result<Temporal, SpecError> {
-    build(text, &Expr::parse(text)?, context)
+/// When the process is unknown, a parameter unusable, or the load negative, not a number, or more than the process can
+/// generate.
+pub fn read(spec: &Spec, context: ProcessContext) -> Result<Temporal, SpecError> {
+    build(spec.text(), spec.expr(), context)
 }
 
 /// Builds the process described by `expr`, which was parsed from `text`.
@@ -210,7 +210,8 @@ pub(super) fn build(text: &str, expr: &Expr, context: ProcessContext) -> Built {
 /// Builds the process that `text` describes, if every node runs it independently.
 ///
 /// # Errors
-/// As [`read`], and for `shot`, `reactive`, `request-reply`, `incast`, `multicast` and `background`.
+/// As [`read`]; a text that is malformed; and `shot`, `reactive`, `request-reply`, `incast`, `multicast` and
+/// `background`.
 pub fn parse(text: &str, context: ProcessContext) -> Result<Box<dyn Process>, SpecError> {
     parse_independent(text, &Expr::parse(text)?, context)
 }

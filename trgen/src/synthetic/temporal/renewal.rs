@@ -145,12 +145,12 @@ impl Process for Renewal {
 mod tests {
     use super::*;
     use crate::rng::{Purpose, stream};
-    use crate::synthetic::temporal::{ProcessContext, read};
+    use crate::synthetic::temporal::{ProcessContext, parse};
 
     #[test]
     fn gaps_end_before_twice_their_mean() {
         let context = ProcessContext { nodes: 1, load: 0.01, capacity: 1.0, mean_phits: 10.0, seed: 3 };
-        let Temporal::Process(mut process) = read("uniform-gaps", context).unwrap() else { panic!("a process") };
+        let mut process = parse("uniform-gaps", context).unwrap();
         let mut rng = stream(3, 0, Purpose::Temporal);
         let (mut at, mut most) = (Cycle(0), 0);
         for _ in 0..10_000 {

@@ -20,7 +20,7 @@
 
 mod parse;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::batches::{BatchLaws, Batches};
 use super::bundle::{Part, Sum};
@@ -42,35 +42,13 @@ use crate::synthetic::expr::{self, Expr};
 use crate::units::{Cycle, NodeId};
 
 pub use super::shots::Shot;
-use parse::{Phase, Term};
+pub use parse::Sources;
+use parse::{Phase, RATES, Term};
 
 /// The descriptions of the words that combine sources.
 pub fn components() -> impl Iterator<Item = &'static Component> {
     parse::COMPONENTS.iter()
 }
-
-/// The paths of the files named in the patterns and size laws of `text`; none if `text` cannot be parsed.
-#[must_use]
-pub fn files(text: &str) -> Vec<PathBuf> {
-    parse::files(text).into_iter().map(|(_, name)| name.into()).collect()
-}
-
-/// False if every source in `text` has its own load, so that the common load is unused; true if `text` cannot be
-/// parsed.
-#[must_use]
-pub fn uses_load(text: &str) -> bool {
-    let is_without = |phase: &Phase| phase.terms.iter().any(|term| term.load.is_none() && term.pattern.name != RATES);
-    parse::phases(text).map_or(true, |phases| phases.iter().any(is_without))
-}
-
-/// `text` with its paths replaced.
-#[must_use]
-pub fn with_files(text: &str, path: impl Fn(&Path) -> PathBuf) -> String {
-    super::file::with_files(text, parse::files(text), path)
-}
-
-/// The pattern that states loads of its own.
-const RATES: &str = "rates";
 
 /// The field of a [`Config`] that cannot be used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -136,7 +114,7 @@ impl Traffic {
     /// use trgen::{Geometry, TrGen};
     ///
     /// let grid = Geometry::new(&[8, 8]).expect("sizes of 1 or more");
-    /// let pattern = "3:uniform + 1:transpose@1000 then tornado@500".into();
+    /// let pattern = "3:uniform + 1:transpose@1000 then tornado@500".parse().expect("two phases");
     /// assert_eq!(Traffic::new(&Config { pattern, ..Config::new(grid) })?.silent_nodes(), 0);
     /// # Ok::<(), trgen::synthetic::traffic::Misfit>(())
     /// ```
@@ -148,19 +126,19 @@ impl Traffic {
                 return Err(Misfit { word: Word::Lengths, refusal });
             }
         }
-        let phases = parse::phases(&config.pattern).map_err(Word::Pattern.misfit())?;
-        if let [Phase { terms, length: None }] = &phases[..]
+        let phases = config.pattern.phases();
+        if let [Phase { terms, length: None }] = phases
             && let [term] = &terms[..]
         {
             return single(config, term);
         }
         let mut parts: Vec<(Box<dyn Part>, Option<u64>)> = Vec::new();
         let (mut index, mut uses_load, mut offered, mut remarks) = (0, false, 0.0, Vec::new());
-        for Phase { terms, length } in &phases {
-            let shares: f64 = terms.iter().filter(|term| shares_load(term)).map(|term| term.share).sum();
+        for Phase { terms, length } in phases {
+            let shares: f64 = terms.iter().filter(|term| term.shares_load()).map(|term| term.share).sum();
             let mut sum: Vec<Box<dyn Part>> = Vec::new();
             for term in terms {
-                uses_load |= shares_load(term);
+                uses_load |= term.shares_load();
                 let load = own_load(config, term).unwrap_or(config.load * (term.share / shares));
                 let seed = if index == 0 { config.seed } else { part_seed(config.seed, index) };
                 let (source, sent) = source(config, term, load, seed, &mut remarks)?;
@@ -182,7 +160,7 @@ impl Traffic {
             let (parts, lengths) = parts.into_iter().unzip();
             Box::new(Phases::new(parts, lengths))
         });
-        let offered = matches!(&phases[..], [Phase { length: None, .. }]).then_some(offered);
+        let offered = matches!(phases, [Phase { length: None, .. }]).then_some(offered);
         remarks.dedup();
         Ok(Self { root: Root::Part(root), uses_load, offered, remarks })
     }
@@ -271,22 +249,17 @@ fn class_of(term: &Term) -> u8 {
     term.class.map_or(0, |(class, _)| class)
 }
 
-/// True if a term has a share of the common load.
-fn shares_load(term: &Term) -> bool {
-    term.load.is_none() && term.pattern.name != RATES
-}
-
 /// Builds the pattern of a term.
 fn pattern(config: &Config, term: &Term, seed: u64) -> Result<Box<dyn spatial::Pattern>, Misfit> {
     if let Some(nested) = nested_rates(&term.pattern) {
         let problem = "`rates` within another pattern: the loads that it states would be lost";
         let remedy = "use it as a term of its own, rates(FILE) + uniform";
-        return Err(Word::Pattern.misfit()(expr::refuse(&config.pattern, nested.position, problem, remedy)));
+        return Err(Word::Pattern.misfit()(expr::refuse(config.pattern.text(), nested.position, problem, remedy)));
     }
     if term.pattern.name == RATES && term.load.is_some() {
         let problem = "`rates` with a load: its file states the loads";
         return Err(Word::Pattern.misfit()(expr::refuse(
-            &config.pattern,
+            config.pattern.text(),
             term.pattern.position,
             problem,
             "leave out load=",
@@ -295,13 +268,13 @@ fn pattern(config: &Config, term: &Term, seed: u64) -> Result<Box<dyn spatial::P
     if term.pattern.name == RATES && term.share != 1.0 {
         let problem = "`rates` with a share of the load: its file states the loads";
         return Err(Word::Pattern.misfit()(expr::refuse(
-            &config.pattern,
+            config.pattern.text(),
             term.pattern.position,
             problem,
             "leave out the share",
         )));
     }
-    spatial::build(&config.pattern, &term.pattern, config.context(seed)).map_err(Word::Pattern.misfit())
+    spatial::build(config.pattern.text(), &term.pattern, config.context(seed)).map_err(Word::Pattern.misfit())
 }
 
 /// The pattern `rates` among the arguments of a pattern.
@@ -363,9 +336,9 @@ fn per_node(
 fn law(config: &Config, term: &Term) -> Result<Box<dyn size::Law>, Misfit> {
     match &term.size {
         Some(size) => {
-            size::build(&config.pattern, size, config.law_context(&config.folder)).map_err(Word::Pattern.misfit())
+            size::build(config.pattern.text(), size, config.law_context(&config.folder)).map_err(Word::Pattern.misfit())
         }
-        None => size::parse(&config.size, config.law_context(Path::new(""))).map_err(Word::Size.misfit()),
+        None => size::read(&config.size, config.law_context(Path::new(""))).map_err(Word::Size.misfit()),
     }
 }
 
@@ -387,11 +360,11 @@ fn source(
         let context = temporal::ProcessContext { nodes, load, capacity, mean_phits, seed };
         match &term.temporal {
             Some(process) => {
-                temporal::parse_independent(&config.pattern, process, context).map_err(Word::Pattern.misfit())
+                temporal::parse_independent(config.pattern.text(), process, context).map_err(Word::Pattern.misfit())
             }
             None => {
-                let process = Expr::parse(&config.process).map_err(Word::Process.misfit())?;
-                temporal::parse_independent(&config.process, &process, context).map_err(Word::Process.misfit())
+                let process = &config.process;
+                temporal::parse_independent(process.text(), process.expr(), context).map_err(Word::Process.misfit())
             }
         }
     };
@@ -437,8 +410,8 @@ impl<'a> Place<'a> {
     /// That of the process of a term.
     fn of(config: &'a Config, term: &Term) -> Self {
         match &term.temporal {
-            Some(_) => Self { text: &config.pattern, word: Word::Pattern },
-            None => Self { text: &config.process, word: Word::Process },
+            Some(_) => Self { text: config.pattern.text(), word: Word::Pattern },
+            None => Self { text: config.process.text(), word: Word::Process },
         }
     }
 }
@@ -478,14 +451,14 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
         seed,
     };
     let temporal = match &term.temporal {
-        Some(process) => temporal::build(&config.pattern, process, context).map_err(Word::Pattern.misfit())?,
+        Some(process) => temporal::build(config.pattern.text(), process, context).map_err(Word::Pattern.misfit())?,
         None => temporal::read(&config.process, context).map_err(Word::Process.misfit())?,
     };
     let (phit_bytes, mode) = (config.phit_bytes, config.mode);
     if let (Some((_, position)), false) = (term.class, matches!(temporal, Temporal::Process(_))) {
         let problem =
             "`class` with a process that is no process of independent nodes: it gives its messages their classes";
-        return Err(Word::Pattern.misfit()(expr::refuse(&config.pattern, position, problem, "leave out class=")));
+        return Err(Word::Pattern.misfit()(expr::refuse(config.pattern.text(), position, problem, "leave out class=")));
     }
     let part = |pattern, law, process| {
         Synthetic::from_parts(pattern, process, law, phit_bytes, mode, seed).of_class(class_of(term))
@@ -578,7 +551,7 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
             return Err(Misfit {
                 word: Word::Process,
                 refusal: expr::refuse(
-                    &config.process,
+                    config.process.text(),
                     0,
                     "`background` is traffic beside an application, and there is none",
                     phrase!["add ", ["kernel"], " or ", ["trace"], ", or use bernoulli"],
@@ -600,7 +573,7 @@ fn single(config: &Config, term: &Term) -> Result<Traffic, Misfit> {
 /// As [`Traffic::new`], and when the process is a different one.
 pub fn background(config: &Config) -> Result<Traffic, Misfit> {
     let load = config.load;
-    let law = size::parse(&config.size, config.law_context(Path::new(""))).map_err(Word::Size.misfit())?;
+    let law = size::read(&config.size, config.law_context(Path::new(""))).map_err(Word::Size.misfit())?;
     let context = temporal::ProcessContext {
         nodes: config.geometry.nodes(),
         load,
@@ -612,7 +585,7 @@ pub fn background(config: &Config) -> Result<Traffic, Misfit> {
         Temporal::Background { process } => process,
         _ => {
             let refusal = expr::refuse(
-                &config.process,
+                config.process.text(),
                 0,
                 "an application has its own times, and only `background(l)` goes beside it",
                 "write background(0.1), or leave it out",
@@ -620,13 +593,12 @@ pub fn background(config: &Config) -> Result<Traffic, Misfit> {
             return Err(Misfit { word: Word::Process, refusal });
         }
     };
-    let whole = Expr::parse(&config.pattern).map_err(Word::Pattern.misfit())?;
-    let pattern =
-        spatial::build(&config.pattern, &whole, config.context(config.seed)).map_err(Word::Pattern.misfit())?;
-    if let Some(nested) = Some(&whole).filter(|whole| whole.name == RATES).or_else(|| nested_rates(&whole)) {
+    let whole = config.pattern.pattern().map_err(Word::Pattern.misfit())?;
+    let pattern = spatial::read(&config.pattern, config.context(config.seed)).map_err(Word::Pattern.misfit())?;
+    if let Some(nested) = Some(whole).filter(|whole| whole.name == RATES).or_else(|| nested_rates(whole)) {
         let problem = "`rates` beside an application: `background(l)` states the load";
         return Err(Word::Pattern.misfit()(expr::refuse(
-            &config.pattern,
+            config.pattern.text(),
             nested.position,
             problem,
             "use matrix(FILE)",

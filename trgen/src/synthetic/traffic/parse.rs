@@ -1,5 +1,9 @@
 //! Parser of the syntax of traffic: phases, each a sum of terms.
 
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
 use crate::catalog::{Component, Parameter, SpecError};
 use crate::synthetic::expr::{Call, Expr, Parser, refuse};
 use crate::synthetic::file;
@@ -46,8 +50,11 @@ const SOURCE: Component = Component {
              (2025)",
 };
 
+/// The pattern that states loads of its own.
+pub(super) const RATES: &str = "rates";
+
 /// One source of a sum.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Term {
     /// Spatial pattern.
     pub(super) pattern: Expr,
@@ -64,8 +71,15 @@ pub(super) struct Term {
     pub(super) class: Option<(u8, usize)>,
 }
 
+impl Term {
+    /// True if it has a share of the common load.
+    pub(super) fn shares_load(&self) -> bool {
+        self.load.is_none() && self.pattern.name != RATES
+    }
+}
+
 /// The sources of one phase.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Phase {
     /// The sources; at least one.
     pub(super) terms: Vec<Term>,
@@ -73,8 +87,102 @@ pub(super) struct Phase {
     pub(super) length: Option<u64>,
 }
 
+/// Sources as they were written: a pattern, or several by the [grammar](super).
+///
+/// Decision: docs/decisions/0670-settings-are-parsed-once.md.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    text: String,
+    phases: Vec<Phase>,
+    /// The text as one pattern, or why it is none.
+    pattern: Result<Expr, SpecError>,
+}
+
+impl FromStr for Sources {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        Ok(Self { text: text.to_owned(), phases: phases(text)?, pattern: Expr::parse(text) })
+    }
+}
+
+impl fmt::Display for Sources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// The text determines the rest.
+impl PartialEq for Sources {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Sources {
+    /// The text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The phases; at least one.
+    pub(super) fn phases(&self) -> &[Phase] {
+        &self.phases
+    }
+
+    /// The only pattern.
+    ///
+    /// # Errors
+    /// Sums and phases.
+    pub fn pattern(&self) -> Result<&Expr, SpecError> {
+        self.pattern.as_ref().map_err(Clone::clone)
+    }
+
+    /// True if a pattern, or one within it, has this name.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        fn is_in(expr: &Expr, name: &str) -> bool {
+            expr.name == name || expr.arguments.iter().any(|argument| is_in(&argument.value, name))
+        }
+        self.phases.iter().flat_map(|phase| &phase.terms).any(|term| is_in(&term.pattern, name))
+    }
+
+    /// False if every source has its own load, so that the common load is unused.
+    #[must_use]
+    pub fn uses_load(&self) -> bool {
+        self.phases.iter().flat_map(|phase| &phase.terms).any(Term::shares_load)
+    }
+
+    /// The paths of the files named in patterns and size laws.
+    #[must_use]
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.named().into_iter().map(|(_, name)| name.into()).collect()
+    }
+
+    /// The text with other paths in the place of these files.
+    #[must_use]
+    pub fn with_files(&self, path: impl Fn(&Path) -> PathBuf) -> String {
+        let mut text = self.text.clone();
+        for (position, name) in self.named().into_iter().rev() {
+            file::replace(&mut text, position, &name, &path(Path::new(&name)));
+        }
+        text
+    }
+
+    /// The files named in patterns and size laws: the byte position of each name, quoted or not, and the name.
+    fn named(&self) -> Vec<(usize, String)> {
+        let mut found = Vec::new();
+        for term in self.phases.iter().flat_map(|phase| &phase.terms) {
+            file::collect(&term.pattern, &mut found);
+            term.size.iter().for_each(|size| file::collect(size, &mut found));
+        }
+        found
+    }
+}
+
 /// Parses all of `text` as one or more phases.
-pub(super) fn phases(text: &str) -> Result<Vec<Phase>, SpecError> {
+fn phases(text: &str) -> Result<Vec<Phase>, SpecError> {
     let mut parser = Parser::new(text);
     let mut phases = Vec::new();
     loop {
@@ -181,14 +289,4 @@ fn source(text: &str, expression: &Expr) -> Result<Term, SpecError> {
     };
     let owned = |parameter| call.given(parameter).cloned();
     Ok(Term { pattern: pattern.clone(), share, load, temporal: owned("temporal"), size: owned("size"), class })
-}
-
-/// The files named in patterns and size laws: the byte position of each name, quoted or not, and the name.
-pub(super) fn files(text: &str) -> Vec<(usize, String)> {
-    let mut found = Vec::new();
-    for term in phases(text).unwrap_or_default().iter().flat_map(|phase| &phase.terms) {
-        file::collect(&term.pattern, &mut found);
-        term.size.iter().for_each(|size| file::collect(size, &mut found));
-    }
-    found
 }

@@ -26,7 +26,7 @@ use allocation::Pool;
 use scheduler::{Occupied, Situation, Waiting};
 
 use super::matrix::Matrix;
-use super::placement::{self, Distance, Known, place};
+use super::placement::{Distance, Known, Placement, PlacementContext};
 use super::program::Program;
 use super::replay::{Pace, Protocol, Replay, ReplayReport};
 use crate::catalog::{ErrorKind, SpecError};
@@ -61,8 +61,8 @@ pub struct Terms {
     pub scheduler: Scheduler,
     /// Policy that selects its nodes.
     pub allocation: Allocation,
-    /// Placement of a job's tasks among its nodes, as for [`place`].
-    pub placement: String,
+    /// Placement of a job's tasks among its nodes.
+    pub placement: Placement,
     /// Tasks that share a node; at least 1.
     pub tasks_per_node: usize,
     /// Lengths of cycles and computations.
@@ -210,7 +210,7 @@ impl JobMix {
                 ];
                 return Err(SpecError::new(ErrorKind::TooLarge, what, remedy).of_component(JOB, name));
             }
-            placement::check(&terms.placement, size, &line(size)?, terms.seed)?;
+            terms.placement.check(&PlacementContext { geometry: &line(size)?, tasks: size, seed: terms.seed })?;
         }
         let mut order: Vec<usize> = (0..jobs.len()).collect();
         order.sort_by_key(|&job| jobs[job].arrival);
@@ -296,7 +296,9 @@ impl JobMix {
         let matrix = self.distance.as_ref().map(|_| Matrix::of_program(program).grouped(*tasks_per_node));
         let among = self.distance.as_ref().map(|whole| Among { nodes: &nodes, whole: &**whole });
         let known = matrix.as_ref().zip(among.as_ref()).map(|(matrix, among)| Known { matrix, distance: among });
-        let placed = line(size).and_then(|line| place(placement, size, &line, *seed, known)).map_err(refused)?;
+        let on =
+            |line: Geometry| placement.place(&PlacementContext { geometry: &line, tasks: size, seed: *seed }, known);
+        let placed = line(size).and_then(on).map_err(refused)?;
         let node = |task: usize| nodes[placed.nodes[task / tasks_per_node].index()];
         let placement: Vec<NodeId> = (0..program.tasks.len()).map(node).collect();
         let replay = Replay::new(Program::clone(program), &placement, self.nodes, *pace)

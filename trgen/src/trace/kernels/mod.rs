@@ -22,23 +22,21 @@ mod random;
 mod ring;
 mod schedule;
 mod shape;
+mod spec;
 mod uneven;
-
-use std::path::{Path, PathBuf};
 
 use crate::Geometry;
 use crate::catalog::{Component, Described, Parameter, SpecError, Table};
 use crate::synthetic::expr::{self, Call, Expr};
-use crate::synthetic::file;
 use crate::trace::kind::CollectiveKind;
-use crate::trace::program::{Event, Program, Receive, Request, Rounds, Send, Tag, TagFilter};
-use crate::trace::timeline::{CollectiveRecord, Part};
+use crate::trace::program::{Event, Program, Receive, Request, Send, Tag, TagFilter};
+use crate::trace::timeline::CollectiveRecord;
 use crate::units::{Picoseconds, TaskId};
 
-use exchange::Exchange;
 use named::Plan;
 use shape::Shape;
 
+pub use spec::KernelSpec;
 pub use uneven::{Exchanges, Make};
 
 /// Properties of the messages of a kernel whose iterations are all alike.
@@ -225,7 +223,7 @@ pub fn aliases(name: &str) -> &'static [&'static str] {
 /// Most tasks of a kernel.
 pub const MOST_TASKS: u32 = 1 << 20;
 /// Most messages of a kernel that are held in memory, at some 100 bytes per message: of all iterations, or of one in
-/// [`rounds`].
+/// [`rounds`](KernelSpec::rounds).
 pub const MOST_MESSAGES: u64 = 50_000_000;
 /// Most iterations of a kernel.
 const MOST_ITERATIONS: i64 = 1_000_000_000;
@@ -268,28 +266,6 @@ pub fn parse(text: &str, default_tasks: usize, default_geometry: Option<&Geometr
     parse_in(text, &KernelContext::new(default_tasks, default_geometry))
 }
 
-/// The paths of the files named in a kernel; none if `text` cannot be parsed.
-#[must_use]
-pub fn files(text: &str) -> Vec<PathBuf> {
-    named(text).into_iter().map(|(_, name)| name.into()).collect()
-}
-
-/// `text` with its paths replaced.
-#[must_use]
-pub fn with_files(text: &str, path: impl Fn(&Path) -> PathBuf) -> String {
-    file::with_files(text, named(text), path)
-}
-
-/// The files named in a kernel: the byte position of each name, quoted or not, and the name.
-fn named(text: &str) -> Vec<(usize, String)> {
-    let mut found = Vec::new();
-    if let Ok(kernel) = Expr::parse(text) {
-        file::collect(&kernel, &mut found);
-    }
-    found.extend(named_file(text));
-    found
-}
-
 /// The collectives that a kernel is, as far as they are known before the run: one, or one for each group of tasks; none
 /// of other kernels. Their ranks have begun at 0 and not ended.
 ///
@@ -300,63 +276,7 @@ pub fn collectives(
     default_tasks: usize,
     default_geometry: Option<&Geometry>,
 ) -> Result<Vec<CollectiveRecord>, SpecError> {
-    collectives_in(text, &KernelContext::new(default_tasks, default_geometry))
-}
-
-/// As [`collectives`], for a context.
-///
-/// # Errors
-/// As [`parse`].
-pub fn collectives_in(text: &str, context: &KernelContext) -> Result<Vec<CollectiveRecord>, SpecError> {
-    let expr = Expr::parse(text)?;
-    let row = expr::find(KERNELS.family(), KERNELS.rows(), text, &expr)?;
-    let call = Call::bind(text, &expr, row.component())?;
-    let read_bytes = || bytes_of(&call);
-    let read_calls = || Ok::<_, SpecError>(call.integer("iterations", 0..=MOST_ITERATIONS)? as u64);
-    let record = |kind, algorithm, group, ranks: Vec<u32>, calls, bytes| {
-        let size = ranks.len() as u32;
-        let parts = ranks.into_iter().map(|rank| Part { rank, begin: 0, end: None }).collect();
-        CollectiveRecord { kind, algorithm, group, number: 0, size, calls, bytes, parts }
-    };
-    let (entry, shape) = match row {
-        Row::Program(_) => return Ok(Vec::new()),
-        Row::Exchanges(entry) => {
-            // The mean size of blocks depends on no draw.
-            let exchanges = (entry.build)(&call, context)?;
-            let Some((calls, bytes)) = exchanges.measured() else { return Ok(Vec::new()) };
-            let all = (0..exchanges.tasks()).collect();
-            return Ok(vec![record(CollectiveKind::AllToAll, "unequal blocks", None, all, calls, bytes)]);
-        }
-        Row::Steps(entry) => in_groups(entry, &call, context)?,
-        Row::Choice(entry) => entry.build.steps(&call, context)?,
-    };
-    let Some(Collective { kind, algorithm, of_blocks }) = entry.build.collective else { return Ok(Vec::new()) };
-    let (tasks, bytes, calls) = (shape.tasks, read_bytes()?, read_calls()?);
-    let bytes = if of_blocks { bytes.saturating_mul(tasks.into()) } else { bytes };
-    match plan(entry, &call, tasks, context)? {
-        None => Ok(vec![record(kind, algorithm, None, (0..tasks).collect(), calls, bytes)]),
-        Some(plan) => {
-            let groups = plan.groups(tasks);
-            Ok(groups.map(|(name, ranks)| record(kind, plan.word, name, ranks, calls, bytes)).collect())
-        }
-    }
-}
-
-/// True if a kernel is a collective that takes the algorithm that a choice names, and names none itself.
-///
-/// # Errors
-/// A text that is no kernel.
-pub fn takes(text: &str, choice: &crate::trace::collectives::Choice) -> Result<bool, SpecError> {
-    let expr = Expr::parse(text)?;
-    let row = expr::find(KERNELS.family(), KERNELS.rows(), text, &expr)?;
-    let call = Call::bind(text, &expr, row.component())?;
-    let collective = match row {
-        Row::Steps(entry) => entry.build.collective,
-        Row::Choice(entry) => entry.build.named.build.collective,
-        Row::Program(_) | Row::Exchanges(_) => None,
-    };
-    let is_open = call.declares("algorithm") && call.given("algorithm").is_none();
-    Ok(is_open && collective.is_some_and(|collective| choice.row(collective.kind.name()).is_some()))
+    text.parse::<KernelSpec>()?.collectives(&KernelContext::new(default_tasks, default_geometry))
 }
 
 /// \[bytes\] The parameter `bytes`; 0 of a kernel that has none.
@@ -377,89 +297,7 @@ fn plan(entry: &Entry, call: &Call, tasks: u32, context: &KernelContext) -> Resu
 /// # Errors
 /// As [`parse`]; a file that cannot be read.
 pub fn parse_in(text: &str, context: &KernelContext) -> Result<Program, SpecError> {
-    rounds_of(text, context, true).map(Rounds::unrolled)
-}
-
-/// As [`parse_in`], in rounds if the iterations of the kernel are alike: their number then takes no memory, and
-/// [`MOST_MESSAGES`] limits the messages of one.
-///
-/// # Errors
-/// As [`parse_in`].
-pub fn rounds(text: &str, context: &KernelContext) -> Result<Rounds, SpecError> {
-    rounds_of(text, context, false)
-}
-
-/// The program of a kernel in rounds; `is_unrolled` if all of them are held in memory.
-fn rounds_of(text: &str, context: &KernelContext, is_unrolled: bool) -> Result<Rounds, SpecError> {
-    let expr = Expr::parse(text)?;
-    let row = expr::find(KERNELS.family(), KERNELS.rows(), text, &expr)?;
-    let call = Call::bind(text, &expr, row.component())?;
-    let (entry, mut shape) = match row {
-        Row::Program(entry) => return checked(&call, (entry.build)(&call, context)?).map(Rounds::once),
-        Row::Exchanges(entry) => {
-            return checked(&call, (entry.build)(&call, context)?.program()).map(Rounds::once);
-        }
-        Row::Steps(entry) => in_groups(entry, &call, context)?,
-        Row::Choice(entry) => entry.build.steps(&call, context)?,
-    };
-    let kernel = &entry.build;
-    shape.seed = context.seed;
-    let name = call.name();
-    if let Some(needs) = (kernel.refuses)(shape.tasks) {
-        // One task is always permitted, so that the search ends.
-        let nearest = (1..=shape.tasks).rev().find(|&tasks| (kernel.refuses)(tasks).is_none()).unwrap_or(1);
-        let problem = format!("`{name}` needs {needs} of tasks, not {}", shape.tasks);
-        return Err(call.refuse_all(&problem, format!("for instance tasks={nearest}")));
-    }
-    let bytes = bytes_of(&call)?;
-    shape.bytes = bytes;
-    if entry.component.parameters.iter().any(|parameter| parameter.name == "messages") {
-        shape.messages_per_task = call.integer("messages", 1..=1 << 20)? as u32;
-    }
-    if entry.component.parameters.iter().any(|parameter| parameter.name == "spread") {
-        shape.spread = (call.number("spread", 0.0..=1.0)? * 1e6).round() as u64;
-    }
-    if entry.component.parameters.iter().any(|parameter| parameter.name == "madd") {
-        shape.matrix = call.integer("n", 1..=matmul::LARGEST_MATRIX)? as u32;
-        shape.madd = (call.number("madd", 0.0..=matmul::LONGEST)? * 1e3).round() as u64;
-    }
-    if entry.component.parameters.iter().any(|parameter| parameter.name == "interleave") {
-        shape.exchange = Some(Exchange::read(&call, &shape, context)?);
-    }
-    shape.plan = plan(entry, &call, shape.tasks, context)?.map(|plan| plan.paced(context));
-    let iterations = call.integer("iterations", 0..=MOST_ITERATIONS)? as u64;
-    // Draws make every iteration different.
-    let is_drawn = shape.messages_per_task > 0;
-
-    // A kernel that computes has an event even with a single task and no message.
-    let per_iteration = (kernel.messages)(&shape).max(u64::from(shape.madd > 0));
-    // All-to-all among 2^20 tasks is 2^40 messages; times 10^9 iterations it fits 128 bits.
-    let held = if is_unrolled || is_drawn { iterations } else { iterations.min(1) };
-    let total = u128::from(per_iteration) * u128::from(held);
-    if total > u128::from(MOST_MESSAGES) {
-        return Err(call.refuse_all(
-            &format!("`{text}` is {total} messages, {per_iteration} in each of {iterations} iterations"),
-            format!("fewer tasks or iterations: at most {MOST_MESSAGES} messages"),
-        ));
-    }
-    let mut program = Program::new(shape.tasks as usize);
-    if total == 0 {
-        return Ok(Rounds::once(program));
-    }
-    if is_drawn {
-        shape.draws = Some(random::Draws::new(&shape, iterations));
-    }
-    let labels = (kernel.labels)(&shape);
-    let written = if is_drawn { iterations } else { 1 };
-    for (task, events) in program.tasks.iter_mut().enumerate() {
-        let mut steps = Steps { events, bytes, first_label: 0, iteration: 0 };
-        for iteration in 0..written {
-            (steps.first_label, steps.iteration) = (iteration * labels, iteration);
-            (kernel.task)(&shape, task as u32, &mut steps);
-        }
-        events.shrink_to_fit();
-    }
-    Ok(Rounds { first: program, count: if is_drawn { 1 } else { iterations }, labels: labels as i64 })
+    text.parse::<KernelSpec>()?.program(context)
 }
 
 impl Choice {
@@ -521,18 +359,6 @@ fn without_groups(call: &Call, tasks: u32) -> SpecError {
     let remedy = "give group= to a kernel that ends in -hierarchical (always in a mix of jobs), or use a network whose nodes have several GPUs, such as \
                   cluster:nodes=4,gpus=8";
     call.refuse_all(&problem, remedy)
-}
-
-/// Position in the text of a kernel of the name of the file that it reads, and the name; `None` if it reads none.
-fn named_file(text: &str) -> Option<(usize, String)> {
-    let expr = Expr::parse(text).ok()?;
-    let entry = &uneven::ALL_TO_ALL_MATRIX;
-    if expr.name != entry.component.name && !entry.aliases.contains(&&*expr.name) {
-        return None;
-    }
-    let call = Call::bind(text, &expr, &entry.component).ok()?;
-    let file = call.given("file")?;
-    Some((file.position, file.word()?.to_owned()))
 }
 
 /// A program within the limits of kernels.

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use super::{Row, Rule, needs};
+use super::{PlacementContext, Row, Rule, needs};
 use crate::catalog::{Component, ErrorKind, Parameter, SpecError};
-use crate::geometry::Geometry;
 use crate::phrase;
 use crate::phrase::Phrase;
 use crate::units::NodeId;
@@ -21,17 +20,18 @@ pub(super) const FILE: Row = Row {
         }],
         source: "",
     },
-    rule: Rule::Order(|words, context| match words {
-        Some(path) if !path.is_empty() => listed(Path::new(path), context.tasks, context.geometry),
+    parse: |words| match words {
+        Some(path) if !path.is_empty() => Ok(Rule::Listed(path.into())),
         Some(_) | None => Err(needs("file", "the path of a file", "file:nodes.txt")),
-    }),
+    },
 };
 
 /// \[bytes\] Size limit of a file: ten characters for each of 26 million nodes.
 const LONGEST: u64 = 256 << 20;
 
 /// The nodes listed in a file, one for each task.
-fn listed(path: &Path, tasks: usize, geometry: &Geometry) -> Result<Vec<NodeId>, SpecError> {
+pub(super) fn listed(path: &Path, context: &PlacementContext<'_>) -> Result<Vec<NodeId>, SpecError> {
+    let PlacementContext { geometry, tasks, .. } = *context;
     let shown = path.display();
     let unreadable = |error: std::io::Error| {
         SpecError::new(

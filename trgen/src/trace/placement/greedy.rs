@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::partners::{Distance, Partners};
-use super::{Informed, Row, Rule};
+use super::{Row, Rule};
 use crate::catalog::Component;
 use crate::units::NodeId;
 
@@ -16,7 +16,7 @@ pub(super) const GREEDY: Row = Row {
         parameters: &[],
         source: "after Hoefler and Snir, Generic topology mapping strategies for large-scale parallel architectures, ICS 2011",
     },
-    rule: Rule::ByTraffic(|_| Ok(Informed::Greedy)),
+    parse: |_| Ok(Rule::Greedy),
 };
 
 /// The node of each task, among `nodes` nodes. There must be at least as many nodes as tasks.

@@ -12,7 +12,7 @@ pub(super) const ROW: Row = Row {
         parameters: &[],
         source: INSEE,
     },
-    rule: Rule::Order(|_, context| sorted_nodes("row", context.geometry, |at, _| at.reverse())),
+    parse: |_| Ok(Rule::order(|context| sorted_nodes("row", context.geometry, |at, _| at.reverse()))),
 };
 
 pub(super) const COLUMN: Row = Row {
@@ -22,7 +22,7 @@ pub(super) const COLUMN: Row = Row {
         parameters: &[],
         source: INSEE,
     },
-    rule: Rule::Order(|_, context| sorted_nodes("column", context.geometry, |_, _| ())),
+    parse: |_| Ok(Rule::order(|context| sorted_nodes("column", context.geometry, |_, _| ()))),
 };
 
 pub(super) const DIAGONAL: Row = Row {
@@ -33,20 +33,22 @@ pub(super) const DIAGONAL: Row = Row {
         parameters: &[],
         source: INSEE,
     },
-    rule: Rule::Order(|_, context| {
-        // Sort by plane, anti-diagonal, and position on the anti-diagonal.
-        let tasks = sorted_nodes("diagonal", context.geometry, |at, _| {
-            at[0] += at[1];
-            at.swap(0, 1);
-            at.reverse();
-        })?;
-        // The list has the tasks of nodes 0, 1, ...; invert it.
-        let mut nodes = vec![NodeId(0); tasks.len()];
-        for (node, task) in tasks.into_iter().enumerate() {
-            nodes[task.index()] = NodeId::at(node);
-        }
-        Ok(nodes)
-    }),
+    parse: |_| {
+        Ok(Rule::order(|context| {
+            // Sort by plane, anti-diagonal, and position on the anti-diagonal.
+            let tasks = sorted_nodes("diagonal", context.geometry, |at, _| {
+                at[0] += at[1];
+                at.swap(0, 1);
+                at.reverse();
+            })?;
+            // The list has the tasks of nodes 0, 1, ...; invert it.
+            let mut nodes = vec![NodeId(0); tasks.len()];
+            for (node, task) in tasks.into_iter().enumerate() {
+                nodes[task.index()] = NodeId::at(node);
+            }
+            Ok(nodes)
+        }))
+    },
 };
 
 pub(super) const QUADRANT: Row = Row {
@@ -56,14 +58,16 @@ pub(super) const QUADRANT: Row = Row {
         parameters: &[],
         source: INSEE,
     },
-    rule: Rule::Order(|_, context| {
-        sorted_nodes("quadrant", context.geometry, |at, sizes| {
-            let halves = at.iter().zip(sizes).map(|(&at, &size)| u32::from(at >= size.div_ceil(2)));
-            let halves: Vec<u32> = halves.collect();
-            at.extend(halves);
-            at.reverse();
-        })
-    }),
+    parse: |_| {
+        Ok(Rule::order(|context| {
+            sorted_nodes("quadrant", context.geometry, |at, sizes| {
+                let halves = at.iter().zip(sizes).map(|(&at, &size)| u32::from(at >= size.div_ceil(2)));
+                let halves: Vec<u32> = halves.collect();
+                at.extend(halves);
+                at.reverse();
+            })
+        }))
+    },
 };
 
 /// All nodes of a grid, sorted by their coordinates after `key` has rearranged the coordinates. `name` is the

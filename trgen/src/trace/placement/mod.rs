@@ -8,7 +8,7 @@
 //! different times, and a placement of a lower sum may take longer if its messages share links at the same moment. Only
 //! a simulation yields the time.
 //!
-//! Decision: docs/decisions/0084-placements-by-traffic.md.
+//! Decisions: docs/decisions/0084-placements-by-traffic.md, docs/decisions/0670-settings-are-parsed-once.md.
 
 mod file;
 mod greedy;
@@ -22,7 +22,10 @@ pub use partners::{Distance, hop_bytes};
 
 use partners::Partners;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
 
 use crate::catalog::{Component, Described, ErrorKind, SpecError, Table};
 use crate::geometry::Geometry;
@@ -35,13 +38,13 @@ const PASCUAL: &str = "Pascual, Navaridas, Miguel-Alonso, Effects of topology-aw
 /// Source of some placements.
 const INSEE: &str = "INSEE, Interconnection Network Simulation and Evaluation Environment";
 
-/// A placement: its description, and its rule.
+/// A placement of the table: its description, and what its words mean.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// Name, definition, parameters, source.
     pub component: Component,
-    /// How it chooses nodes.
-    pub rule: Rule,
+    /// Parses the words after the colon. A placement whose component has no parameters gets none.
+    pub parse: fn(Option<&str>) -> Result<Rule, SpecError>,
 }
 
 impl Described for Row {
@@ -50,14 +53,36 @@ impl Described for Row {
     }
 }
 
+/// An order of nodes: task i takes the i-th.
+type Order = dyn Fn(&PlacementContext<'_>) -> Result<Vec<NodeId>, SpecError> + Send + Sync;
+
 /// How a placement chooses nodes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone)]
 pub enum Rule {
-    /// Task i takes the i-th node of an order, which the words after the colon parametrise. A placement whose component
-    /// has no parameters gets no words.
-    Order(fn(Option<&str>, &PlacementContext<'_>) -> Result<Vec<NodeId>, SpecError>),
-    /// By the communication matrix and the distances; the function parses the words after the colon.
-    ByTraffic(for<'a> fn(Option<&'a str>) -> Result<Informed<'a>, SpecError>),
+    /// By an order of nodes.
+    Order(Arc<Order>),
+    /// By the order in which a file names nodes.
+    Listed(PathBuf),
+    /// By the communication matrix and the distances, task after task.
+    Greedy,
+    /// By exchanges that lower bytes times hops.
+    Optimise {
+        /// Most rounds of exchanges.
+        rounds: u64,
+        /// The placement to begin with.
+        start: Box<Placement>,
+    },
+    /// By a function that gives the node of each task; the network has this number of nodes.
+    Computed(fn(&Known<'_>, usize) -> Vec<NodeId>),
+}
+
+impl Rule {
+    /// A placement by an order of nodes.
+    pub fn order(
+        order: impl Fn(&PlacementContext<'_>) -> Result<Vec<NodeId>, SpecError> + Send + Sync + 'static,
+    ) -> Self {
+        Self::Order(Arc::new(order))
+    }
 }
 
 /// The context in which an order of nodes is made.
@@ -69,22 +94,6 @@ pub struct PlacementContext<'a> {
     pub tasks: usize,
     /// Run seed.
     pub seed: u64,
-}
-
-/// A placement that uses the communication matrix.
-#[derive(Clone, Copy, Debug)]
-pub enum Informed<'a> {
-    /// Task after task.
-    Greedy,
-    /// By exchanges, in at most `rounds` rounds from the placement `start` on.
-    Optimise {
-        /// Most rounds of exchanges.
-        rounds: u64,
-        /// The placement to begin with.
-        start: &'a str,
-    },
-    /// By a function that gives the node of each task; the network has this number of nodes.
-    Computed(fn(&Known<'_>, usize) -> Vec<NodeId>),
 }
 
 /// All placements. One line per member.
@@ -123,17 +132,53 @@ pub struct Placed {
     pub descent: Option<Descent>,
 }
 
-/// The rule of a placement, and the words after its name.
-fn rule(spec: &str) -> Result<(Rule, Option<&str>), SpecError> {
-    let (name, words) = spec.split_once(':').map_or((spec, None), |(name, words)| (name, Some(words)));
-    let Some(&Row { component, rule }) = PLACEMENTS.find(name) else { return Err(PLACEMENTS.unknown(name)) };
-    match words {
-        Some(words) if component.parameters.is_empty() => Err(SpecError::new(
-            ErrorKind::Malformed,
-            format!("placement `{name}` takes no parameter, but `{words}` follows it"),
-            phrase!["write ", ["placement" => name]],
-        )),
-        words => Ok((rule, words)),
+/// A placement as it was written, such as `consecutive` or `optimise:10:shift:4`.
+#[derive(Clone)]
+pub struct Placement {
+    text: String,
+    rule: Rule,
+}
+
+impl FromStr for Placement {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        let (name, words) = text.split_once(':').map_or((text, None), |(name, words)| (name, Some(words)));
+        let Row { component, parse } = PLACEMENTS.find(name).ok_or_else(|| PLACEMENTS.unknown(name))?;
+        if let Some(words) = words.filter(|_| component.parameters.is_empty()) {
+            return Err(SpecError::new(
+                ErrorKind::Malformed,
+                format!("placement `{name}` takes no parameter, but `{words}` follows it"),
+                phrase!["write ", ["placement" => name]],
+            ));
+        }
+        Ok(Self { text: text.to_owned(), rule: parse(words)? })
+    }
+}
+
+/// Task i on node i.
+impl Default for Placement {
+    fn default() -> Self {
+        Self { text: orders::CONSECUTIVE.component.name.to_owned(), rule: orders::consecutive() }
+    }
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Placement").field(&self.text).finish()
+    }
+}
+
+/// Rows have names of their own.
+impl PartialEq for Placement {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
     }
 }
 
@@ -143,14 +188,9 @@ fn needs(name: &str, what: &str, example: &str) -> SpecError {
     SpecError::new(ErrorKind::Malformed, format!("placement `{name}` needs {what}"), remedy)
 }
 
-/// True if a placement needs the communication matrix and the distances between nodes.
-#[must_use]
-pub fn looks_at_traffic(spec: &str) -> bool {
-    matches!(rule(spec), Ok((Rule::ByTraffic(_), _)))
-}
-
 /// Rejects more tasks than nodes.
-fn check_fit(tasks: usize, nodes: usize) -> Result<(), SpecError> {
+fn check_fit(context: &PlacementContext<'_>) -> Result<(), SpecError> {
+    let (tasks, nodes) = (context.tasks, context.geometry.nodes());
     if tasks > nodes {
         return Err(SpecError::new(
             ErrorKind::TooLarge,
@@ -161,107 +201,93 @@ fn check_fit(tasks: usize, nodes: usize) -> Result<(), SpecError> {
     Ok(())
 }
 
-/// Rejects a placement that has no node for a task, or one node for two.
-fn check_distinct(spec: &str, placed: &[NodeId], tasks: usize, nodes: usize) -> Result<(), SpecError> {
-    let mut is_taken = vec![false; nodes];
-    let fits = |node: &NodeId| is_taken.get_mut(node.index()).is_some_and(|taken| !std::mem::replace(taken, true));
-    if placed.len() >= tasks && placed[..tasks].iter().all(fits) {
-        return Ok(());
+impl Placement {
+    /// True if it needs the communication matrix and the distances between nodes.
+    #[must_use]
+    pub const fn looks_at_traffic(&self) -> bool {
+        matches!(self.rule, Rule::Greedy | Rule::Optimise { .. } | Rule::Computed(_))
     }
-    let what = format!("placement `{spec}` does not give {tasks} tasks a node each, of {nodes} nodes");
-    Err(SpecError::new(ErrorKind::Malformed, what, "mend its rule: it must give distinct nodes of the network"))
-}
 
-/// Makes the checks of [`place`] that do not depend on the application.
-///
-/// # Errors
-/// As [`place`].
-pub fn check(spec: &str, tasks: usize, geometry: &Geometry, seed: u64) -> Result<(), SpecError> {
-    check_fit(tasks, geometry.nodes())?;
-    let (rule, words) = rule(spec)?;
-    match rule {
-        Rule::Order(order) => {
-            let nodes = order(words, &PlacementContext { geometry, tasks, seed })?;
-            check_distinct(spec, &nodes, tasks, geometry.nodes())
-        }
-        Rule::ByTraffic(read) => match read(words)? {
-            Informed::Greedy | Informed::Computed(_) => Ok(()),
-            Informed::Optimise { start, .. } => check(start, tasks, geometry, seed),
-        },
-    }
-}
-
-/// The node of each of `tasks` tasks on a network of this shape, by the placement `spec`, such as `consecutive` or
-/// `shift:4`.
-///
-/// # Errors
-/// More tasks than nodes, an unknown name, a parameter that does not parse, an order of a grid without a grid, a file
-/// with too few distinct nodes, or missing or mismatched information where the placement needs it.
-pub fn place(
-    spec: &str,
-    tasks: usize,
-    geometry: &Geometry,
-    seed: u64,
-    known: Option<Known<'_>>,
-) -> Result<Placed, SpecError> {
-    check_fit(tasks, geometry.nodes())?;
-    let (rule, words) = rule(spec)?;
-    let informed = match rule {
-        Rule::Order(order) => {
-            let mut nodes = order(words, &PlacementContext { geometry, tasks, seed })?;
-            check_distinct(spec, &nodes, tasks, geometry.nodes())?;
-            nodes.truncate(tasks);
-            return Ok(Placed { nodes, descent: None });
-        }
-        Rule::ByTraffic(read) => read(words)?,
-    };
-    let Known { matrix, distance } = known.filter(|known| known.matrix.tasks() == tasks).ok_or_else(|| {
-        let what = format!("placement `{spec}` looks at who talks to whom, and that is not known of {tasks} tasks");
-        SpecError::new(ErrorKind::Malformed, what, "use a placement that is an order of nodes, such as consecutive")
-    })?;
-    let partners = Partners::new(matrix);
-    match informed {
-        Informed::Greedy => {
-            let nodes = greedy::greedy(&partners, geometry.nodes(), distance);
-            Ok(Placed { nodes, descent: None })
-        }
-        Informed::Optimise { rounds, start } => {
-            let start = place(start, tasks, geometry, seed, known)?.nodes;
-            let (nodes, descent) = optimise::optimise(&partners, &start, geometry.nodes(), distance, rounds);
-            Ok(Placed { nodes, descent: Some(descent) })
-        }
-        Informed::Computed(compute) => {
-            let mut nodes = compute(&Known { matrix, distance }, geometry.nodes());
-            check_distinct(spec, &nodes, tasks, geometry.nodes())?;
-            nodes.truncate(tasks);
-            Ok(Placed { nodes, descent: None })
+    /// The file that it reads.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        match &self.rule {
+            Rule::Listed(path) => Some(path),
+            Rule::Optimise { start, .. } => start.file(),
+            Rule::Order(_) | Rule::Greedy | Rule::Computed(_) => None,
         }
     }
-}
 
-/// Splits a placement into `optimise` with its rounds, and the initial placement if given.
-fn start_of(spec: &str) -> (&str, &str) {
-    let start = match rule(spec) {
-        Ok((Rule::ByTraffic(read), words)) => match read(words) {
-            Ok(Informed::Optimise { start, .. }) => start,
-            Ok(Informed::Greedy | Informed::Computed(_)) | Err(_) => spec,
-        },
-        Ok((Rule::Order(_), _)) | Err(_) => spec,
-    };
-    if spec.ends_with(start) { spec.split_at(spec.len() - start.len()) } else { ("", spec) }
-}
+    /// Puts another path in the place of its file, if it reads one.
+    pub fn replace_file(&mut self, path: impl FnOnce(&Path) -> PathBuf) {
+        match &mut self.rule {
+            Rule::Listed(file) => {
+                *file = path(file);
+                self.text = format!("{}:{}", file::FILE.component.name, file.display());
+            }
+            Rule::Optimise { start, .. } if start.file().is_some() => {
+                // It is written last.
+                self.text.truncate(self.text.len() - start.text.len());
+                start.replace_file(path);
+                self.text.push_str(&start.text);
+            }
+            Rule::Optimise { .. } | Rule::Order(_) | Rule::Greedy | Rule::Computed(_) => {}
+        }
+    }
 
-/// The file that a placement reads, relative to `folder`.
-#[must_use]
-pub fn file(spec: &str, folder: &Path) -> Option<PathBuf> {
-    let (_, start) = start_of(spec);
-    start.strip_prefix("file:").filter(|path| !path.is_empty()).map(|path| folder.join(path))
-}
+    /// Makes the checks of [`place`](Self::place) that do not depend on the application.
+    ///
+    /// # Errors
+    /// As [`place`](Self::place).
+    pub fn check(&self, context: &PlacementContext<'_>) -> Result<(), SpecError> {
+        match &self.rule {
+            Rule::Optimise { start, .. } => start.check(context),
+            Rule::Greedy | Rule::Computed(_) => check_fit(context),
+            Rule::Order(_) | Rule::Listed(_) => self.place(context, None).map(|_| ()),
+        }
+    }
 
-/// The same placement with its file replaced.
-#[must_use]
-pub fn with_file(spec: &str, path: &Path) -> String {
-    format!("{}file:{}", start_of(spec).0, path.display())
+    /// The node of each task.
+    ///
+    /// # Errors
+    /// More tasks than nodes, a parameter that does not fit the network, an order of a grid without a grid, a file with
+    /// too few distinct nodes, or missing or mismatched information where the placement needs it.
+    pub fn place(&self, context: &PlacementContext<'_>, known: Option<Known<'_>>) -> Result<Placed, SpecError> {
+        check_fit(context)?;
+        let (tasks, nodes) = (context.tasks, context.geometry.nodes());
+        let informed = || {
+            known.filter(|known| known.matrix.tasks() == tasks).ok_or_else(|| {
+                let what =
+                    format!("placement `{self}` looks at who talks to whom, and that is not known of {tasks} tasks");
+                let remedy = "use a placement that is an order of nodes, such as consecutive";
+                SpecError::new(ErrorKind::Malformed, what, remedy)
+            })
+        };
+        let mut placed = match &self.rule {
+            Rule::Order(order) => order(context)?,
+            Rule::Listed(path) => file::listed(path, context)?,
+            Rule::Greedy => {
+                let Known { matrix, distance } = informed()?;
+                greedy::greedy(&Partners::new(matrix), nodes, distance)
+            }
+            Rule::Optimise { rounds, start } => {
+                let Known { matrix, distance } = informed()?;
+                let start = start.place(context, known)?.nodes;
+                let (nodes, descent) = optimise::optimise(&Partners::new(matrix), &start, nodes, distance, *rounds);
+                return Ok(Placed { nodes, descent: Some(descent) });
+            }
+            Rule::Computed(compute) => compute(&informed()?, nodes),
+        };
+        let mut is_taken = vec![false; nodes];
+        let fits = |node: &NodeId| is_taken.get_mut(node.index()).is_some_and(|taken| !std::mem::replace(taken, true));
+        if placed.len() < tasks || !placed[..tasks].iter().all(fits) {
+            let what = format!("placement `{self}` does not give {tasks} tasks a node each, of {nodes} nodes");
+            let remedy = "mend its rule: it must give distinct nodes of the network";
+            return Err(SpecError::new(ErrorKind::Malformed, what, remedy));
+        }
+        placed.truncate(tasks);
+        Ok(Placed { nodes: placed, descent: None })
+    }
 }
 
 #[cfg(test)]
@@ -273,7 +299,13 @@ mod tests {
     }
 
     fn placed(spec: &str, tasks: usize, sizes: &[u32]) -> Vec<u32> {
-        place(spec, tasks, &grid(sizes), 1, None).unwrap().nodes.into_iter().map(|node| node.0).collect()
+        place(spec, tasks, &grid(sizes), 1).unwrap().into_iter().map(|node| node.0).collect()
+    }
+
+    fn place(spec: &str, tasks: usize, geometry: &Geometry, seed: u64) -> Result<Vec<NodeId>, SpecError> {
+        let placement: Placement = spec.parse()?;
+        assert_eq!(placement.to_string(), spec);
+        placement.place(&PlacementContext { geometry, tasks, seed }, None).map(|placed| placed.nodes)
     }
 
     #[test]
@@ -289,7 +321,7 @@ mod tests {
             assert_eq!(placed("row", nodes, sizes), placed("consecutive", nodes, sizes));
         }
         assert_eq!(placed("shift:5", 4, &[8]), [5, 6, 7, 0]);
-        let placed_by = |seed| place("random", 64, &grid(&[64]), seed, None).unwrap();
+        let placed_by = |seed| place("random", 64, &grid(&[64]), seed).unwrap();
         assert_ne!(placed_by(1), placed_by(2));
     }
 
@@ -313,7 +345,7 @@ mod tests {
         // On trees: task i on node floor(i / m) + (i mod m) d, m switches of d endpoints.
         for (d, m) in [(4, 16), (2, 4), (3, 9)] {
             let tree = Geometry::new(&[d * m]).unwrap().with_leaf(d).unwrap();
-            let found = place("shuffle", (d * m) as usize, &tree, 1, None).unwrap().nodes;
+            let found = place("shuffle", (d * m) as usize, &tree, 1).unwrap();
             let expected: Vec<NodeId> = (0..d * m).map(|i| NodeId(i / m + i % m * d)).collect();
             assert_eq!(found, expected, "{d} endpoints on each of {m} switches");
         }
@@ -328,7 +360,7 @@ mod tests {
         write("# the far ones\n7, 5\n\n3 # and\n1 0\n");
         assert_eq!(placed(&spec, 4, &[8]), [7, 5, 3, 1]);
         let refused = |tasks: usize, said: &str| {
-            let refusal = place(&spec, tasks, &grid(&[8]), 1, None).unwrap_err().to_string();
+            let refusal = place(&spec, tasks, &grid(&[8]), 1).unwrap_err().to_string();
             assert!(refusal.contains(said), "{refusal}");
         };
         refused(6, "names 5 nodes, and 6 are needed");
@@ -340,17 +372,17 @@ mod tests {
         refused(1, "line 1");
         std::fs::remove_file(&path).unwrap();
         refused(1, "cannot read");
-        assert!(place(&format!("file:{}", folder.path().display()), 1, &grid(&[8]), 1, None).is_err());
+        assert!(place(&format!("file:{}", folder.path().display()), 1, &grid(&[8]), 1).is_err());
     }
 
     #[test]
     fn what_does_not_fit_is_refused() {
         let misfits = [("consecutive", 9), ("shift", 4), ("shift:9", 4), ("shift:x", 4), ("random:3", 4), ("row", 4)];
         for (spec, tasks) in misfits.into_iter().chain([("diagonal", 4), ("shuffle:2", 4), ("file", 4), ("file:", 4)]) {
-            assert!(place(spec, tasks, &grid(&[8]), 1, None).is_err(), "{spec}");
+            assert!(place(spec, tasks, &grid(&[8]), 1).is_err(), "{spec}");
         }
         assert_eq!(
-            place("consecutiv", 4, &grid(&[8]), 1, None).unwrap_err().remedy().to_string(),
+            place("consecutiv", 4, &grid(&[8]), 1).unwrap_err().remedy().to_string(),
             "did you mean `consecutive`?"
         );
     }

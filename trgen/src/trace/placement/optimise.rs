@@ -1,7 +1,7 @@
 //! Descent by exchanges: two tasks, or a task and a free node, are exchanged as long as this lowers the cost.
 
 use super::partners::{Distance, Partners};
-use super::{Informed, Row, Rule};
+use super::{Row, Rule};
 use crate::catalog::{Component, ErrorKind, Parameter, SpecError};
 use crate::phrase;
 use crate::units::NodeId;
@@ -29,14 +29,14 @@ pub(super) const OPTIMISE: Row = Row {
                  bytes x hops: Agarwal, Sharma, Kale, Topology-aware task mapping for reducing communication contention on \
                  large parallel machines, IPDPS 2006",
     },
-    rule: Rule::ByTraffic(|words| match words {
-        Some(words) => read(words),
-        None => Ok(Informed::Optimise { rounds: u64::MAX, start: "greedy" }),
-    }),
+    parse: |words| {
+        let (rounds, start) = words.map_or(Ok((u64::MAX, "greedy")), read)?;
+        Ok(Rule::Optimise { rounds, start: Box::new(start.parse()?) })
+    },
 };
 
 /// The rounds of `optimise` and its initial placement, from its parameters.
-fn read(parameters: &str) -> Result<Informed<'_>, SpecError> {
+fn read(parameters: &str) -> Result<(u64, &str), SpecError> {
     let (head, tail) = parameters.split_once(':').map_or((parameters, None), |(head, tail)| (head, Some(tail)));
     let (rounds, start) = match head.parse() {
         Ok(rounds) => (rounds, tail.unwrap_or("greedy")),
@@ -55,7 +55,7 @@ fn read(parameters: &str) -> Result<Informed<'_>, SpecError> {
             ],
         ));
     }
-    Ok(Informed::Optimise { rounds, start })
+    Ok((rounds, start))
 }
 
 /// Result of a descent.

@@ -10,7 +10,7 @@ use crate::units::NodeId;
 
 pub(super) const CONSECUTIVE: Row = Row {
     component: Component { name: "consecutive", about: "task i on node i", parameters: &[], source: PASCUAL },
-    rule: Rule::Order(|_, context| Ok((0..context.geometry.nodes()).map(NodeId::at).collect())),
+    parse: |_| Ok(consecutive()),
 };
 
 pub(super) const SHUFFLE: Row = Row {
@@ -21,11 +21,13 @@ pub(super) const SHUFFLE: Row = Row {
         parameters: &[],
         source: INSEE,
     },
-    rule: Rule::Order(|_, context| {
-        let (nodes, leaf) = (context.geometry.nodes(), context.geometry.leaf() as usize);
-        let stride = if leaf > 1 { leaf } else { 2 };
-        Ok((0..stride).flat_map(|first| (first..nodes).step_by(stride)).map(NodeId::at).collect())
-    }),
+    parse: |_| {
+        Ok(Rule::order(|context| {
+            let (nodes, leaf) = (context.geometry.nodes(), context.geometry.leaf() as usize);
+            let stride = if leaf > 1 { leaf } else { 2 };
+            Ok((0..stride).flat_map(|first| (first..nodes).step_by(stride)).map(NodeId::at).collect())
+        }))
+    },
 };
 
 pub(super) const SHIFT: Row = Row {
@@ -35,10 +37,10 @@ pub(super) const SHIFT: Row = Row {
         parameters: &[Parameter { name: "s", about: "nodes to shift by", range: "0..N", default: "" }],
         source: PASCUAL,
     },
-    rule: Rule::Order(|words, context| match words {
-        Some(words) => shift(words, context.geometry.nodes()),
+    parse: |words| match words {
+        Some(words) => Ok(shift(words)),
         None => Err(needs("shift", "the number of nodes to shift by", "shift:4")),
-    }),
+    },
 };
 
 pub(super) const RANDOM: Row = Row {
@@ -48,24 +50,33 @@ pub(super) const RANDOM: Row = Row {
         parameters: &[],
         source: PASCUAL,
     },
-    rule: Rule::Order(|_, context| {
-        let mut all: Vec<NodeId> = (0..context.geometry.nodes()).map(NodeId::at).collect();
-        all.shuffle(&mut stream(context.seed, 0, Purpose::Placement));
-        Ok(all)
-    }),
+    parse: |_| {
+        Ok(Rule::order(|context| {
+            let mut all: Vec<NodeId> = (0..context.geometry.nodes()).map(NodeId::at).collect();
+            all.shuffle(&mut stream(context.seed, 0, Purpose::Placement));
+            Ok(all)
+        }))
+    },
 };
 
-/// The order of nodes that begins with node `shift`.
-fn shift(shift: &str, nodes: usize) -> Result<Vec<NodeId>, SpecError> {
-    match shift.parse::<usize>() {
-        Ok(shift) if shift < nodes => Ok((0..nodes).map(|task| NodeId::at((task + shift) % nodes)).collect()),
-        Ok(_) | Err(_) => {
-            let most = nodes.saturating_sub(1);
-            Err(SpecError::new(
-                ErrorKind::OutOfRange,
-                format!("shift `{shift}` is not a number of nodes below {nodes}"),
-                phrase!["write ", ["placement" => "shift:1"], " to shift:{most}"],
-            ))
+/// Task i on node i.
+pub(super) fn consecutive() -> Rule {
+    Rule::order(|context| Ok((0..context.geometry.nodes()).map(NodeId::at).collect()))
+}
+
+/// The order of nodes that begins with the node of this number. Which numbers are nodes, the network determines.
+fn shift(word: &str) -> Rule {
+    let (word, shift) = (word.to_owned(), word.parse::<usize>().ok());
+    Rule::order(move |context| {
+        let nodes = context.geometry.nodes();
+        if let Some(shift) = shift.filter(|&shift| shift < nodes) {
+            return Ok((0..nodes).map(|task| NodeId::at((task + shift) % nodes)).collect());
         }
-    }
+        let most = nodes.saturating_sub(1);
+        Err(SpecError::new(
+            ErrorKind::OutOfRange,
+            format!("shift `{word}` is not a number of nodes below {nodes}"),
+            phrase!["write ", ["placement" => "shift:1"], " to shift:{most}"],
+        ))
+    })
 }

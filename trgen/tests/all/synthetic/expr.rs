@@ -198,8 +198,8 @@ proptest! {
         let _ = trgen::synthetic::spatial::parse(&text, &grid, 1);
         let _ = trgen::synthetic::size::parse(&text, trgen::synthetic::size::LawContext::new(16, 4));
         let context = trgen::synthetic::temporal::ProcessContext { nodes: 16, load: 0.3, capacity: 1.0, mean_phits: 16.0, seed: 1 };
-        let _ = trgen::synthetic::temporal::read(&text, context);
-        let _ = Traffic::new(&Config { pattern: text.clone(), ..Config::new(grid.clone()) });
+        let _ = text.parse().and_then(|spec| trgen::synthetic::temporal::read(&spec, context));
+        let _ = text.parse().map(|pattern| Traffic::new(&Config { pattern, ..Config::new(grid.clone()) }));
         let _ = trgen::trace::kernels::parse(&text, 16, Some(&grid));
     }
 

@@ -1,8 +1,11 @@
 //! Times and amounts: loads, mean sizes, burstiness, of every temporal process and size law.
 
+use std::path::{Path, PathBuf};
+
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 use trgen::rng::{Purpose, stream};
-use trgen::synthetic::{Config, Mode, Traffic, size, temporal};
+use trgen::synthetic::traffic::Sources;
+use trgen::synthetic::{Config, Mode, Spec, Traffic, size, temporal};
 use trgen::{Cycle, Geometry, Message, Next, NodeId, TrGen};
 
 use super::common::{counts, ideal};
@@ -194,10 +197,27 @@ fn distributions_of_sizes_are_read_from_files() {
     }
     let refusal = size::parse("cdf(websaerch)", size::LawContext::new(16, 1)).unwrap_err();
     assert!(refusal.to_string().contains("cannot read websaerch"), "{refusal}");
-    assert_eq!(size::files("cdf(hadoop)"), [""; 0].map(std::path::PathBuf::from));
-    assert_eq!(size::with_files("cdf(a.csv)", |file| std::path::Path::new("b").join(file)), "cdf(\"b/a.csv\")");
-    let files = trgen::synthetic::traffic::files("uniform + source(matrix(m), size=cdf(\"s t\"))");
-    assert_eq!(files, ["m", "s t"].map(std::path::PathBuf::from));
+    assert_eq!("cdf(hadoop)".parse::<Spec>().unwrap().files(), [""; 0].map(PathBuf::from));
+    let sources: Sources = "uniform + source(matrix(m), size=cdf(\"s t\"))".parse().unwrap();
+    assert_eq!(sources.files(), ["m", "s t"].map(PathBuf::from));
+    assert_eq!(
+        sources.with_files(|file| Path::new("b").join(file)),
+        "uniform + source(matrix(\"b/m\"), size=cdf(\"b/s t\"))"
+    );
+}
+
+#[test]
+fn other_paths_take_the_place_of_files_in_text_and_tree() {
+    for text in
+        ["cdf(a.csv)", "f( x=cdf(\"a b\"), cdf(hadoop), y=matrix(é,z) )", "pareto(1)", "mix(0.5:cdf(a),1:cdf(b))"]
+    {
+        let mut spec: Spec = text.parse().unwrap();
+        spec.replace_files(|file| Path::new("sub").join(file));
+        assert_eq!(spec, spec.text().parse().unwrap());
+        let moved: Vec<_> =
+            text.parse::<Spec>().unwrap().files().iter().map(|file| Path::new("sub").join(file)).collect();
+        assert_eq!(spec.files(), moved);
+    }
 }
 
 #[test]
@@ -206,7 +226,7 @@ fn heavy_tailed_gaps_offer_the_load_from_the_first_cycle() {
     for process in ["pareto(3)", "lognormal(1)", "weibull(0.6)", "gamma(0.5)", "gamma(4)"] {
         for cycles in [1_000, 20_000] {
             let (nodes, load) = (4096, 0.16);
-            let config = Config { process: process.into(), load, mode: Mode::Open, ..config(nodes) };
+            let config = Config { process: process.parse().unwrap(), load, mode: Mode::Open, ..config(nodes) };
             let mut counts = vec![0.0f64; nodes as usize];
             ideal(&mut Traffic::new(&config).unwrap(), Cycle(cycles), |_, message| {
                 counts[message.source.index()] += 1.0
@@ -300,7 +320,7 @@ fn the_offered_load_is_the_one_asked_for() {
         for &(law, _) in LAWS {
             for mode in [Mode::Throttled, Mode::Open] {
                 let nodes = if process.starts_with("markov") { 128 } else { 32 };
-                let (process, size) = (process.to_owned(), law.to_owned());
+                let (process, size) = (process.parse().unwrap(), law.parse().unwrap());
                 let load = 0.6;
                 let config = Config { process, size, load, mode, ..config(nodes) };
                 let mut phits = 0u64;
@@ -317,7 +337,8 @@ fn the_offered_load_is_the_one_asked_for() {
 
 /// Index of dispersion, variance over mean, of the messages of one node in windows of `window` cycles.
 fn dispersion(process: &str, rate: f64, nodes: u32, cycles: u64, window: u64) -> f64 {
-    let config = Config { process: process.into(), load: rate, packet_phits: 1, mode: Mode::Open, ..config(nodes) };
+    let config =
+        Config { process: process.parse().unwrap(), load: rate, packet_phits: 1, mode: Mode::Open, ..config(nodes) };
     let (mut windows, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for counts in counts(&mut Traffic::new(&config).unwrap(), cycles, window) {
         for count in counts {
@@ -373,7 +394,7 @@ fn dispersion_is_that_of_the_formulas() {
 
 #[test]
 fn bursts_are_back_to_back_and_phases_as_asked() {
-    let config = Config { process: "cburst(3, phase=5)".into(), load: 4.8, ..config(2) };
+    let config = Config { process: "cburst(3, phase=5)".parse().unwrap(), load: 4.8, ..config(2) };
     let mut cycles = Vec::new();
     ideal(&mut Traffic::new(&config).unwrap(), Cycle(40), |cycle, message| cycles.push((cycle.0, message.source.0)));
     // 3 x 16 / 4.8 = 10 cycles from burst to burst.
@@ -381,7 +402,7 @@ fn bursts_are_back_to_back_and_phases_as_asked() {
         [6, 7, 8, 16, 17, 18, 26, 27, 28, 36, 37, 38].into_iter().flat_map(|cycle| [(cycle, 0), (cycle, 1)]).collect();
     assert_eq!(cycles, expected);
     // Drawn phases are spread over the period.
-    let spread = Config { process: "periodic".into(), load: 0.16, ..super::common::line(2000) };
+    let spread = Config { process: "periodic".parse().unwrap(), load: 0.16, ..super::common::line(2000) };
     let mut first = vec![0; 2000];
     ideal(&mut Traffic::new(&spread).unwrap(), Cycle(100), |cycle, message| first[message.source.index()] = cycle.0);
     assert!(first.iter().all(|cycle| (1..=100).contains(cycle)));
@@ -417,7 +438,7 @@ fn throttled_nodes_do_not_make_up_for_what_they_missed() {
 #[test]
 fn unusable_processes_are_refused() {
     let refused = |process: &str, load| {
-        let misfit = Traffic::new(&Config { process: process.into(), load, ..config(8) }).unwrap_err();
+        let misfit = Traffic::new(&Config { process: process.parse().unwrap(), load, ..config(8) }).unwrap_err();
         (misfit.refusal.to_string(), misfit.refusal.remedy().to_string())
     };
     for (process, load, what) in [
@@ -460,7 +481,7 @@ fn unusable_processes_are_refused() {
 #[test]
 fn every_request_gets_one_reply_of_its_own_size_and_class() {
     for mode in [Mode::Open, Mode::Throttled] {
-        let process = "request-reply(size=constant(80), service=30)".into();
+        let process = "request-reply(size=constant(80), service=30)".parse().unwrap();
         let config = Config { process, load: 0.5, mode, ..config(16) };
         let mut traffic = Traffic::new(&config).unwrap();
         let (mut requests, mut replies) = (std::collections::BTreeMap::new(), std::collections::BTreeMap::new());
@@ -485,8 +506,8 @@ fn every_request_gets_one_reply_of_its_own_size_and_class() {
 #[test]
 fn incasts_go_from_several_nodes_to_one_at_once() {
     for (pattern, senders) in [("uniform", 5), ("hotspot(1,3)", 15), ("shift(1)", 1)] {
-        let process = format!("incast({senders})");
-        let config = Config { process, pattern: pattern.into(), load: 0.01, ..config(16) };
+        let process = format!("incast({senders})").parse().unwrap();
+        let config = Config { process, pattern: pattern.parse().unwrap(), load: 0.01, ..config(16) };
         let mut events: Vec<(Cycle, Vec<(u32, u32)>)> = Vec::new();
         ideal(&mut Traffic::new(&config).unwrap(), Cycle(300_000), |cycle, message| {
             let ends = (message.source.0, message.destination.0);
@@ -518,9 +539,14 @@ fn incasts_go_from_several_nodes_to_one_at_once() {
 #[test]
 fn multicasts_go_from_one_node_to_several() {
     for (pattern, receivers) in [("uniform", 5), ("shift(1)", 15)] {
-        let process = format!("multicast({receivers})");
-        let config =
-            Config { process, pattern: pattern.into(), size: "uniform(16, 160)".into(), load: 0.2, ..config(16) };
+        let process = format!("multicast({receivers})").parse().unwrap();
+        let config = Config {
+            process,
+            pattern: pattern.parse().unwrap(),
+            size: "uniform(16, 160)".parse().unwrap(),
+            load: 0.2,
+            ..config(16)
+        };
         let mut copies: Vec<Message> = Vec::new();
         ideal(&mut Traffic::new(&config).unwrap(), Cycle(300_000), |_, message| copies.push(*message));
         let events: Vec<&[Message]> = copies.chunks_exact(receivers).collect();
@@ -543,7 +569,7 @@ fn multicasts_go_from_one_node_to_several() {
 #[test]
 fn no_load_is_done_at_once() {
     for process in PROCESSES {
-        let config = Config { process: (*process).into(), load: 0.0, ..config(4) };
+        let config = Config { process: (*process).parse().unwrap(), load: 0.0, ..config(4) };
         assert_eq!(Traffic::new(&config).unwrap().next(), Next::Done, "{process}");
     }
 }

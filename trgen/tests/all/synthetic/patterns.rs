@@ -291,7 +291,7 @@ fn patterns_with_the_sender_itself() {
     }
     // A network that carries no such messages is said so.
     let config = |carries_to_itself| Config {
-        pattern: "map(block:4, uniform(self=true))".into(),
+        pattern: "map(block:4, uniform(self=true))".parse().unwrap(),
         carries_to_itself,
         ..Config::new(grid.clone())
     };

@@ -4,7 +4,7 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 use trgen::clock::Clock;
 use trgen::conformance::{self, End};
 use trgen::rng::{Purpose, stream};
-use trgen::synthetic::{Config, Mode, Synthetic, flows, size, temporal};
+use trgen::synthetic::{Config, Mode, Traffic, flows, size, temporal};
 use trgen::{Cycle, Geometry, Message, Next, NodeId, Outbox, TrGen};
 
 fn config(nodes: u32) -> Config {
@@ -92,7 +92,7 @@ fn extreme_loads() {
 
 #[test]
 fn the_first_possible_message_is_that_of_cycle_1() {
-    let mut source = Synthetic::new(&Config { load: 16.0, ..config(8) }).unwrap();
+    let mut source = Traffic::new(&Config { load: 16.0, ..config(8) }).unwrap();
     assert_eq!(source.next(), Next::At(Cycle::FIRST));
     let all = ideal(&mut source, Cycle(100));
     assert_eq!(all.len(), 800, "at full load one message per node and cycle");
@@ -112,7 +112,7 @@ fn offered_load_is_the_one_asked_for() {
     for (load, nodes, cycles) in [(0.1, 1024, 100_000u64), (0.3, 256, 150_000), (1.0, 64, 200_000), (8.0, 16, 200_000)]
     {
         for mode in [Mode::Throttled, Mode::Open] {
-            let mut source = Synthetic::new(&Config { load, mode, ..config(nodes) }).unwrap();
+            let mut source = Traffic::new(&Config { load, mode, ..config(nodes) }).unwrap();
             let all = ideal(&mut source, Cycle(cycles));
             let phits: u64 = all.iter().map(|(_, message)| message.bytes / 4).sum();
             let offered = phits as f64 / f64::from(nodes) / cycles as f64;
@@ -123,7 +123,8 @@ fn offered_load_is_the_one_asked_for() {
 
 #[test]
 fn load_is_over_the_mean_size_in_full_packets() {
-    let mut source = Synthetic::new(&Config { load: 2.0, size: "constant(40)".into(), phit_bytes: 8, ..config(64) });
+    let mut source =
+        Traffic::new(&Config { load: 2.0, size: "constant(40)".parse().unwrap(), phit_bytes: 8, ..config(64) });
     let all = ideal(source.as_mut().unwrap(), Cycle(200_000));
     assert!(all.iter().all(|(_, message)| message.bytes == 320));
     // Three packets of 16 phits.
@@ -134,16 +135,16 @@ fn load_is_over_the_mean_size_in_full_packets() {
 #[test]
 fn a_node_draws_the_same_whatever_the_others_do() {
     let of_node_3 = |config: &Config| -> Vec<(Cycle, Message)> {
-        let all = ideal(&mut Synthetic::new(config).unwrap(), Cycle(20_000));
+        let all = ideal(&mut Traffic::new(config).unwrap(), Cycle(20_000));
         all.into_iter().filter(|(_, message)| message.source == NodeId(3)).collect()
     };
     let cycles = |log: &[(Cycle, Message)]| log.iter().map(|(cycle, _)| *cycle).collect::<Vec<_>>();
     let small = of_node_3(&config(8));
     assert!(small.len() > 200);
     assert_eq!(cycles(&small), cycles(&of_node_3(&config(64))), "whatever the number of nodes");
-    assert_eq!(cycles(&small), cycles(&of_node_3(&Config { pattern: "shift(1)".into(), ..config(8) })));
+    assert_eq!(cycles(&small), cycles(&of_node_3(&Config { pattern: "shift(1)".parse().unwrap(), ..config(8) })));
     // Most of the other nodes are silent: node 3 is not affected.
-    let hot = Config { pattern: "hotspot(1,0)".into(), ..config(8) };
+    let hot = Config { pattern: "hotspot(1,0)".parse().unwrap(), ..config(8) };
     assert_eq!(cycles(&small), cycles(&of_node_3(&hot)));
     assert_ne!(cycles(&small), cycles(&of_node_3(&Config { seed: 2, ..config(8) })));
     // The same destinations at another load: spatial draws are counted by message.
@@ -153,7 +154,7 @@ fn a_node_draws_the_same_whatever_the_others_do() {
 
 #[test]
 fn a_throttled_node_draws_on_when_its_message_has_gone() {
-    let mut source = Synthetic::new(&Config { load: 16.0, mode: Mode::Throttled, ..config(2) }).unwrap();
+    let mut source = Traffic::new(&Config { load: 16.0, mode: Mode::Throttled, ..config(2) }).unwrap();
     let mut out = Outbox::new(2);
     source.generate(Cycle(1), &mut out).unwrap();
     assert_eq!(out.len(), 2);
@@ -177,7 +178,7 @@ fn a_throttled_node_draws_on_when_its_message_has_gone() {
 
 #[test]
 fn an_open_node_draws_on_regardless() {
-    let mut source = Synthetic::new(&Config { load: 16.0, mode: Mode::Open, ..config(2) }).unwrap();
+    let mut source = Traffic::new(&Config { load: 16.0, mode: Mode::Open, ..config(2) }).unwrap();
     let mut out = Outbox::new(2);
     for cycle in 1..=10 {
         assert_eq!(source.next(), Next::At(Cycle(cycle)));
@@ -192,25 +193,27 @@ fn an_open_node_draws_on_regardless() {
 #[test]
 fn silent_nodes_are_counted_and_nothing_to_send_is_done() {
     let grid = Geometry::new(&[8, 8]).unwrap();
-    let transpose = Config { pattern: "transpose".into(), ..Config::new(grid.clone()) };
-    let mut source = Synthetic::new(&transpose).unwrap();
+    let transpose = Config { pattern: "transpose".parse().unwrap(), ..Config::new(grid.clone()) };
+    let mut source = Traffic::new(&transpose).unwrap();
     assert_eq!((source.nodes(), source.silent_nodes()), (64, 8));
     let all = ideal(&mut source, Cycle(50_000));
     assert!(all.iter().all(|(_, message)| message.source.0 % 8 != message.source.0 / 8));
 
-    let done = |config: &Config| Synthetic::new(config).unwrap().next();
+    let done = |config: &Config| Traffic::new(config).unwrap().next();
     assert_eq!(done(&Config { load: 0.0, ..Config::new(grid.clone()) }), Next::Done);
-    assert_eq!(done(&Config { pattern: "shift(64)".into(), ..Config::new(grid) }), Next::Done);
+    assert_eq!(done(&Config { pattern: "shift(64)".parse().unwrap(), ..Config::new(grid) }), Next::Done);
 }
 
 #[test]
 fn unusable_configurations_are_refused() {
-    let refused = |config: Config| Synthetic::new(&config).unwrap_err().to_string();
+    let refused = |config: Config| Traffic::new(&config).unwrap_err().to_string();
     assert!(refused(Config { packet_phits: 0, ..config(8) }).contains("packet length 0"));
     assert!(refused(Config { phit_bytes: 0, ..config(8) }).contains("phit size 0"));
-    assert!(refused(Config { process: "bernouli".into(), ..config(8) }).contains("unknown temporal process"));
-    assert!(refused(Config { size: "constant(0)".into(), ..config(8) }).contains("phits = 0 is out of range"));
-    assert!(refused(Config { size: "fixed".into(), ..config(8) }).contains("unknown size law"));
+    assert!(refused(Config { process: "bernouli".parse().unwrap(), ..config(8) }).contains("unknown temporal process"));
+    assert!(
+        refused(Config { size: "constant(0)".parse().unwrap(), ..config(8) }).contains("phits = 0 is out of range")
+    );
+    assert!(refused(Config { size: "fixed".parse().unwrap(), ..config(8) }).contains("unknown size law"));
     assert!(refused(Config { load: 17.0, ..config(8) }).contains("load 17"));
     assert_eq!(size::parse("constant", size::LawContext::new(5, 4)).unwrap().mean(), 5.0);
 }
@@ -221,9 +224,9 @@ fn keeps_to_the_contract() {
     for pattern in ["uniform", "transpose", "tornado", "hotspot(0.2,3,4)", "rsdist", "distribute", "randperm"] {
         for mode in [Mode::Throttled, Mode::Open] {
             for load in [0.01, 1.0, 16.0] {
-                let config = Config { pattern: pattern.into(), mode, load, ..Config::new(grid.clone()) };
+                let config = Config { pattern: pattern.parse().unwrap(), mode, load, ..Config::new(grid.clone()) };
                 let name = format!("{pattern}, {mode:?}, load {load}");
-                let make = &mut || Box::new(Synthetic::new(&config).unwrap()) as Box<dyn TrGen>;
+                let make = &mut || Box::new(Traffic::new(&config).unwrap()) as Box<dyn TrGen>;
                 let horizon = if load > 10.0 { Cycle(400) } else { Cycle(8_000) };
                 let report = conformance::check(&name, make, horizon).unwrap_or_else(|v| panic!("{v}"));
                 for run in report.runs {
@@ -248,7 +251,7 @@ fn lists_of_flows_keep_to_the_contract() {
 #[test]
 fn a_source_without_load_is_done_at_once() {
     let config = Config { load: 0.0, ..config(4) };
-    let make = &mut || Box::new(Synthetic::new(&config).unwrap()) as Box<dyn TrGen>;
+    let make = &mut || Box::new(Traffic::new(&config).unwrap()) as Box<dyn TrGen>;
     let report = conformance::check("no load", make, Cycle(1000)).unwrap();
     assert!(report.runs.iter().all(|run| run.end == End::Done && run.messages == 0));
 }

@@ -2,7 +2,8 @@
 
 use trgen::clock::Clock;
 use trgen::conformance::{self, End};
-use trgen::synthetic::{Background, Config, Mode, Synthetic, Traffic, traffic};
+use trgen::synthetic::temporal::{self, ProcessContext};
+use trgen::synthetic::{Background, Config, Mode, Synthetic, Traffic, size, spatial, traffic};
 use trgen::trace::kernels;
 use trgen::trace::replay::{Pace, Replay};
 use trgen::{Cycle, Delivery, Geometry, Message, Next, NodeId, Outbox, TrGen};
@@ -10,7 +11,7 @@ use trgen::{Cycle, Delivery, Geometry, Message, Next, NodeId, Outbox, TrGen};
 use super::common::{ideal, line};
 
 fn of(pattern: &str, config: Config) -> Config {
-    Config { pattern: pattern.to_owned(), ..config }
+    Config { pattern: pattern.parse().unwrap(), ..config }
 }
 
 /// All messages up to `until`, with their cycles.
@@ -22,18 +23,27 @@ fn log(config: &Config, until: u64) -> Vec<(u64, Message)> {
 
 #[test]
 fn one_term_is_the_source_itself() {
+    let config = line(16);
+    let process = ProcessContext { nodes: 16, load: config.load, capacity: 1.0, mean_phits: 16.0, seed: 1 };
+    let mut source = Synthetic::from_parts(
+        spatial::parse("uniform", &config.geometry, 1).unwrap(),
+        temporal::parse("bernoulli", process).unwrap(),
+        size::parse("constant", size::LawContext::new(16, 4)).unwrap(),
+        4,
+        Mode::Open,
+        1,
+    );
+    let mut plain = Vec::new();
+    ideal(&mut source, Cycle(5000), |cycle, message| plain.push((cycle.0, *message)));
     for pattern in ["uniform", "source(uniform)", "(uniform)", "5:uniform"] {
-        let config = of(pattern, line(16));
-        let mut plain = Vec::new();
-        ideal(&mut Synthetic::new(&line(16)).unwrap(), Cycle(5000), |cycle, message| plain.push((cycle.0, *message)));
-        assert_eq!(log(&config, 5000), plain, "{pattern}");
+        assert_eq!(log(&of(pattern, line(16)), 5000), plain, "{pattern}");
     }
 }
 
 #[test]
 fn sums_share_the_load() {
     let share = |pattern: &str, load| {
-        let config = Config { load, size: "uniform(4, 12)".into(), packet_phits: 1, ..of(pattern, line(64)) };
+        let config = Config { load, size: "uniform(4, 12)".parse().unwrap(), packet_phits: 1, ..of(pattern, line(64)) };
         let log = log(&config, 100_000);
         let phits = |wanted: &dyn Fn(&Message) -> bool| -> f64 {
             log.iter().filter(|(_, m)| wanted(m)).map(|(_, m)| m.bytes as f64 / 4.0).sum::<f64>() / 64.0 / 100_000.0
@@ -128,7 +138,8 @@ fn nodes_send_to_themselves_where_the_pattern_says_so() {
         ("request-reply(size=constant(80), service=7)", "uniform(self=true)"),
         ("shot(7)", "uniform(self=true)"),
     ] {
-        let config = Config { process: process.into(), shots: 4, carries_to_itself: true, ..of(pattern, line(4)) };
+        let config =
+            Config { process: process.parse().unwrap(), shots: 4, carries_to_itself: true, ..of(pattern, line(4)) };
         let log = log(&config, 5000);
         let own = log.iter().filter(|(_, message)| message.source == message.destination).count();
         assert!(0 < own && own < log.len(), "{process}, {pattern}: {own} of {}", log.len());
@@ -167,21 +178,28 @@ fn words_that_cannot_be_read_are_shown_with_a_caret() {
         ("source(uniform, size=uniform(4))", "needs its parameter max", 21),
         ("uniform + source(tornado, temporal=shot(4))", "`shot` is not a process that every node runs", 35),
     ] {
-        let misfit = Traffic::new(&of(text, line(8))).unwrap_err();
-        let refusal = misfit.refusal.to_string();
+        let refusal = match text.parse() {
+            Ok(pattern) => {
+                let misfit = Traffic::new(&Config { pattern, ..line(8) }).unwrap_err();
+                assert_eq!(misfit.word, traffic::Word::Pattern);
+                misfit.refusal
+            }
+            Err(refusal) => refusal,
+        };
+        assert!(!refusal.remedy().is_empty());
+        let refusal = refusal.to_string();
         assert!(refusal.contains(what), "{text}: {refusal}");
         assert!(refusal.ends_with(&format!("\n  {text}\n  {:caret$}^", "")), "{text}: {refusal}");
-        assert!(!misfit.refusal.remedy().is_empty());
-        assert_eq!(misfit.word, traffic::Word::Pattern);
     }
-    let misfit = Traffic::new(&Config { process: "shot(3)".into(), ..of("uniform + tornado", line(8)) }).unwrap_err();
+    let misfit =
+        Traffic::new(&Config { process: "shot(3)".parse().unwrap(), ..of("uniform + tornado", line(8)) }).unwrap_err();
     assert_eq!(misfit.word, traffic::Word::Process);
     let deep = format!("{}uniform", "(".repeat(100_000));
-    assert!(Traffic::new(&of(&deep, line(8))).unwrap_err().to_string().contains("nested too deeply"));
+    assert!(deep.parse::<traffic::Sources>().unwrap_err().to_string().contains("nested too deeply"));
 }
 
 fn shots(messages: u64, shots: u64, config: Config) -> Config {
-    Config { process: format!("shot({messages})"), shots, ..config }
+    Config { process: format!("shot({messages})").parse().unwrap(), shots, ..config }
 }
 
 #[test]
@@ -235,11 +253,14 @@ fn shots_wait_for_the_last_arrival() {
 #[test]
 fn reactions_go_where_the_pattern_says_and_die_out() {
     // A source without messages of its own causes none.
-    let quiet = Config { process: "reactive(0.9, 1)".into(), load: 0.0, ..line(4) };
+    let quiet = Config { process: "reactive(0.9, 1)".parse().unwrap(), load: 0.0, ..line(4) };
     assert_eq!(Traffic::new(&quiet).unwrap().next(), Next::Done);
     // A reception from node i at i + 1 causes a message to i + 2.
-    let config =
-        Config { process: "reactive(1, 0, 1, base=periodic(0))".into(), load: 0.32, ..of("shift(1)", line(8)) };
+    let config = Config {
+        process: "reactive(1, 0, 1, base=periodic(0))".parse().unwrap(),
+        load: 0.32,
+        ..of("shift(1)", line(8))
+    };
     let all = log(&config, 200_000);
     let base = all.iter().filter(|(_, message)| message.id % 2 == 0).count() as f64;
     // Half a message per message on average: as many reactions as other messages.
@@ -259,7 +280,8 @@ fn background(main: &str, nodes: usize, tasks: usize, pattern: &str, load: f64) 
     let idle: Vec<NodeId> = (0..nodes).map(NodeId::at).filter(|node| !placement.contains(node)).collect();
     let pace = Pace { cycle: Clock::whole(3200), compute_scale: 1.0 };
     let replay = Replay::new(program, &placement, nodes, pace).unwrap();
-    let config = Config { process: format!("background({load})"), ..of(pattern, line(idle.len() as u32)) };
+    let config =
+        Config { process: format!("background({load})").parse().unwrap(), ..of(pattern, line(idle.len() as u32)) };
     Background::new(replay, traffic::background(&config).unwrap(), idle).unwrap()
 }
 
@@ -306,7 +328,7 @@ fn background_traffic_stays_beside_and_ends_with_the_application() {
     assert!((rate - 0.5).abs() < 0.15, "{rate}");
     assert!(source.main().report().tasks.iter().all(|task| task.finished.is_some()));
 
-    let config = Config { process: "poisson".into(), ..line(4) };
+    let config = Config { process: "poisson".parse().unwrap(), ..line(4) };
     assert!(traffic::background(&config).unwrap_err().to_string().contains("only `background(l)`"));
     assert_eq!(background("bintree", 4, 2, "shift(2)", 0.3).silent_nodes(), 3, "task 0 only receives");
 }
@@ -314,7 +336,11 @@ fn background_traffic_stays_beside_and_ends_with_the_application() {
 #[test]
 fn a_node_draws_the_same_whatever_nodes_are_added() {
     let of_node_3 = |nodes: u32, process: &str, pattern: &str| -> Vec<(u64, u64)> {
-        let config = Config { process: process.into(), size: "uniform(1, 31)".into(), ..of(pattern, line(nodes)) };
+        let config = Config {
+            process: process.parse().unwrap(),
+            size: "uniform(1, 31)".parse().unwrap(),
+            ..of(pattern, line(nodes))
+        };
         log(&config, 20_000).iter().filter(|(_, m)| m.source == NodeId(3)).map(|(c, m)| (*c, m.bytes)).collect()
     };
     for process in ["bernoulli", "poisson", "periodic", "cburst(4)", "markov(2, 0.05)"] {
@@ -365,11 +391,11 @@ fn everything_keeps_to_the_contract() {
             }
             for mode in [Mode::Throttled, Mode::Open] {
                 let config = Config {
-                    process: process.into(),
+                    process: process.parse().unwrap(),
                     mode,
                     load: 1.0,
                     shots: 4,
-                    size: "bimodal(4, 40, 0.3)".into(),
+                    size: "bimodal(4, 40, 0.3)".parse().unwrap(),
                     ..of(pattern, Config::new(grid.clone()))
                 };
                 let name = format!("{pattern}, {process}, {mode:?}");

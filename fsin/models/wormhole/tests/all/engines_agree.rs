@@ -529,7 +529,7 @@ fn reactions_on_channels_of_their_own_agree() {
         let digest = |network: &mut dyn Network| {
             let config = Config {
                 load: 0.6,
-                process: "reactive:p=0.9,min=1".to_owned(),
+                process: "reactive:p=0.9,min=1".parse().unwrap(),
                 packet_phits: 4,
                 mode: Mode::Open,
                 ..Config::new(topology.geometry().clone())

@@ -32,8 +32,8 @@ fn requests(
 ) -> Given {
     let config = Config {
         load,
-        process: format!("request-reply(size=constant(3){room})"),
-        size: format!("uniform(1,{})", 2 * params.packet_flits),
+        process: format!("request-reply(size=constant(3){room})").parse().unwrap(),
+        size: format!("uniform(1,{})", 2 * params.packet_flits).parse().unwrap(),
         packet_phits: params.packet_flits,
         phit_bytes: params.flit_bytes,
         is_padded: false,

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use trgen::NodeId;
 use trgen::collective::{Row, given};
 use trgen::trace::collectives::Choice;
-use trgen::trace::placement;
+use trgen::trace::placement::{Placement, PlacementContext};
 use trgen::trace::slow::Slow;
 use trgen::units;
 
@@ -408,7 +408,8 @@ pub(super) fn nodes(matches: &ArgMatches, ranks: usize) -> usize {
 /// The nodes of ranks, which take the first `count` of them in this order.
 fn placement(matches: &ArgMatches, experiment: &Experiment, count: usize) -> Result<Vec<NodeId>, Complaint> {
     let word = matches.get_one::<String>("placement").map_or("consecutive", String::as_str);
-    let placed = placement::place(word, count, experiment.geometry(), experiment.seed, None);
+    let context = PlacementContext { geometry: experiment.geometry(), tasks: count, seed: experiment.seed };
+    let placed = word.parse().and_then(|placement: Placement| placement.place(&context, None));
     placed.map(|placed| placed.nodes).map_err(|error| {
         let remedy = "write --placement consecutive, random, shift:4 or file:FILE (fsin list placements)";
         Complaint::new(Exit::Usage, format!("--placement {word}: {error}"), remedy)
