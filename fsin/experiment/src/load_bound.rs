@@ -12,7 +12,7 @@ use std::sync::Arc;
 use fsin_core::family::{Rates, capacities};
 use fsin_core::topology::{Capacities, Distances, Survey, Topology, cuts};
 use trgen::NodeId;
-use trgen::synthetic::spatial::{self, Pattern, PatternContext};
+use trgen::synthetic::spatial::{self, Pattern};
 use trgen::trace::placement::Distance;
 
 use super::resolve::Experiment;
@@ -36,10 +36,9 @@ impl LoadBound {
         let (topology, rates) = (experiment.topology()?, experiment.network.rates()?);
         let config = experiment.workload.sources()?;
         let word = config.pattern.pattern().ok()?.word();
-        let context = PatternContext::new(&config.geometry, config.seed);
         let flows = match word {
             Some("demands") => Flows::of_demands(config.demands.as_deref()?)?,
-            _ => Flows::of(&*spatial::read(&config.pattern, context).ok()?)?,
+            _ => Flows::of(&*spatial::read(&config.pattern, config.context(config.seed)).ok()?)?,
         };
         let (link, capacities) = (rates.link, capacities(&*experiment.network, &**topology));
         let mut bounds = vec![

@@ -4,7 +4,6 @@ use trgen::Cycle;
 use trgen::catalog::ErrorKind;
 use trgen::phrase;
 use trgen::synthetic::Config;
-use trgen::synthetic::size::{self, LawContext};
 
 use super::settings::{Settings, SettingsError};
 use fsin_core::family::{NetworkSpec, Unloaded};
@@ -26,10 +25,8 @@ pub enum RunPlan {
 
 /// What is known of the network before these sources send.
 pub(super) fn unloaded(network: &dyn NetworkSpec, sources: &Config) -> Unloaded {
-    let context = LawContext { folder: &sources.folder, ..LawContext::new(sources.packet_phits, sources.phit_bytes) };
     // A law that cannot be built is refused where the sources are built.
-    let phits = size::read(&sources.size, context)
-        .map_or(f64::from(sources.packet_phits), |law| if sources.is_padded { law.carried() } else { law.mean() });
+    let phits = sources.message_phits().unwrap_or(f64::from(sources.packet_phits));
     network.unloaded(phits)
 }
 

@@ -323,3 +323,29 @@ fn jobs_have_names_of_their_own() {
         );
     }
 }
+
+/// Paths in a file of settings are relative to that file, for whatever reads them: sources, lengths of a run, bounds.
+#[test]
+fn a_run_is_the_same_from_whichever_folder_it_is_begun() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("inner");
+    fs::create_dir(&inner).unwrap();
+    fs::write(inner.join("sizes.txt"), "0 0\n100000 15\n2000000 100\n").unwrap();
+    fs::write(inner.join("weights.csv"), "0,3,1,0\n1,0,1,1\n0,0,0,1\n1,1,1,0\n").unwrap();
+    let settings = "topology = 'torus:2x2'\ntraffic = 'matrix(weights.csv)'\nsize = 'cdf(sizes.txt)'\nload = 0.1\n";
+    fs::write(inner.join("one.toml"), settings).unwrap();
+    let of = |from: &Path, file: &str| {
+        let mut result = figures(from, &format!("run {file} -q"));
+        let result = result.as_object_mut().unwrap();
+        // What depends on the machine, and where files are.
+        let others =
+            ["cpu_seconds", "wall_seconds", "cycles_per_second", "peak_memory_bytes", "manifest", "experiment"];
+        result.retain(|name, _| !others.contains(&name.as_str()));
+        result.clone()
+    };
+    let (here, there) = (of(&inner, "one.toml"), of(folder.path(), "inner/one.toml"));
+    assert!(here["cycles"].as_u64() > Some(1_000_000), "long messages make default lengths long");
+    for (name, value) in &here {
+        assert_eq!(there.get(name), Some(value), "{name}");
+    }
+}

@@ -73,13 +73,21 @@ impl Config {
         if self.is_padded { law.carried() } else { law.mean() }
     }
 
+    /// \[phit\] Mean size of a message by the law of `size`, as load is counted; `None` if it cannot be built.
+    #[must_use]
+    pub fn message_phits(&self) -> Option<f64> {
+        let law = size::read(&self.size, self.law_context(Path::new(""))).ok()?;
+        Some(self.mean_phits(&*law))
+    }
+
     /// The context in which a size law is built, with files relative to `folder`.
     pub(super) const fn law_context<'a>(&self, folder: &'a Path) -> size::LawContext<'a> {
         size::LawContext { packet_phits: self.packet_phits, phit_bytes: self.phit_bytes, folder }
     }
 
     /// The context in which a pattern is built, with a seed of its own.
-    pub(super) fn context(&self, seed: u64) -> spatial::PatternContext<'_> {
+    #[must_use]
+    pub fn context(&self, seed: u64) -> spatial::PatternContext<'_> {
         let Self { geometry, folder, carries_to_itself, demands, .. } = self;
         let demands = demands.as_ref().map(|demands| &demands[..]);
         spatial::PatternContext { geometry, seed, folder, carries_to_itself: *carries_to_itself, demands }

@@ -556,6 +556,8 @@ fn with_spraying(case: Case, draws: &[u64; 4]) -> Case {
         spread: spread.parse().unwrap(),
         switching: Switching::StoreAndForward,
         pause: false,
+        // Time-outs follow the time that a full queue takes; what is lost without one is found after a hundred of them.
+        port_queue: case.params.port_queue.min(40),
         interface: Interface::Serial,
         acks_in_control: None,
         is_acked: senders >> 25 & 1 == 1,
