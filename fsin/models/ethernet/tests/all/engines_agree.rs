@@ -184,6 +184,7 @@ fn agree(case: &Case) -> Result<Option<NetworkFailure>, TestCaseError> {
 }
 
 /// Says now and then how many cases have begun, where output is shown (`--nocapture`).
+#[allow(clippy::print_stdout, reason = "it is for who watches")]
 fn said(what: &'static str) {
     static BEGUN: Mutex<BTreeMap<&str, u32>> = Mutex::new(BTreeMap::new());
     let mut begun = BEGUN.lock().unwrap();

@@ -121,7 +121,7 @@ fn flow(sights: &[Sight], cycles: u64) -> Option<Flow> {
 }
 
 /// By hop and node: channels.
-pub(super) type Ways = Vec<Vec<(u32, Box<[u16]>)>>;
+pub(super) type Ways<Channels = Box<[u16]>> = Vec<Vec<(u32, Channels)>>;
 
 /// A flow, and what is known of it at the end of its period.
 #[derive(Debug)]
@@ -138,7 +138,7 @@ pub(super) struct Track {
 
 /// The channels that packets of a track may take, by hop and node, each with whether some packet has taken it.
 pub(super) struct Remembered {
-    places: Vec<Vec<(u32, Vec<(u16, bool)>)>>,
+    places: Ways<Vec<(u16, bool)>>,
 }
 
 impl Remembered {
