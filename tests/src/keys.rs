@@ -80,6 +80,7 @@ pub const VALUES: &[(&str, &[&str])] = &[
     ("port-queue", &["1"]),
     ("trim", &["off"]),
     ("trim-size", &["100"]),
+    ("headers-per-frame", &["10"]),
     ("switch-latency", &["1us"]),
     ("ecn-hosts", &["false"]),
     ("entropy", &["single"]),

@@ -108,7 +108,7 @@ impl<T: Copy> Managed<T> {
         }
         let trimming = levels.map(|(trim, levels)| Box::new(Trimming::new(trim, params, wiring, levels.rooms)));
         Some(Box::new(Self {
-            plan: Plan::new(&params.switch.schedule.unwrap_or_default()),
+            plan: Plan::new(&params.switch.schedule.unwrap_or_default(), params.switch.headers_per_frame),
             mark_at: params.switch.mark_at,
             draws: MarkDraws::new(params.seed),
             thresholds,

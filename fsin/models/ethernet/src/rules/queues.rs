@@ -1,7 +1,7 @@
 //! The queues of a port with classes: one for each class of data, one for control, and the pause frames of the port.
 //!
 //! Pause frames are first, then control, then the classes by their [schedule](super::schedule); data that control
-//! frames overtake are sent after 100 000 of them. A paused class is passed over. Each queue is first in, first out.
+//! frames overtake are sent after a number of them. A paused class is passed over. Each queue is first in, first out.
 //!
 //! Decision: docs/decisions/0523-headers-and-lost-requests.md.
 
@@ -9,11 +9,6 @@ use std::collections::VecDeque;
 
 use super::frame::{CLASSES, CONTROL};
 use super::schedule::{Plan, Turn};
-
-/// \[frames\] Maximum number of control frames that are sent in succession while data wait. Headers of trimmed frames
-/// can take the whole rate of a slow link: if no data passed, they would be sent again, and trimmed again, without end.
-/// Source: htsim.
-const MOST_AHEAD: u32 = 100_000;
 
 /// A frame that waits; `T` is what an engine knows it by.
 #[derive(Clone, Copy, Debug)]
@@ -129,7 +124,7 @@ impl<T: Copy> Queues<T> {
             return Some(Next::Pause { class, is_off });
         }
         let data = (self.ready & !self.paused) as u8;
-        let class = if self.ready >> CONTROL & 1 == 1 && (data == 0 || self.ahead < MOST_AHEAD) {
+        let class = if self.ready >> CONTROL & 1 == 1 && (data == 0 || self.ahead < plan.most_ahead) {
             self.ahead += u32::from(data != 0);
             CONTROL
         } else {
@@ -219,11 +214,12 @@ impl<T: Copy> Queues<T> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::schedule::Schedule;
     use super::*;
 
     #[test]
     fn pauses_are_first_then_control_then_classes_that_are_not_paused() {
-        let plan = Plan::new(&"2:strict".parse().unwrap());
+        let plan = Plan::new(&"2:strict".parse().unwrap(), u32::MAX);
         let mut queues = Queues::default();
         for (class, frame) in [(0, 'a'), (2, 'b'), (1, 'c'), (8, 'd'), (0, 'e'), (2, 'f')] {
             queues.push(class, 100, frame);
@@ -244,5 +240,19 @@ mod tests {
         );
         assert!(!queues.has_next());
         assert_eq!((queues.clear(), queues.waiting(), queues.bytes(2)), (vec!['f'], 0, 0));
+    }
+
+    #[test]
+    fn data_pass_after_a_number_of_control_frames() {
+        let plan = Plan::new(&Schedule::default(), 2);
+        let mut queues = Queues::default();
+        for (class, frame) in [(8, 'a'), (8, 'b'), (8, 'c'), (8, 'd'), (8, 'e'), (0, 'x'), (0, 'y')] {
+            queues.push(class, 100, frame);
+        }
+        let sent = std::iter::from_fn(|| match queues.pop(&plan)? {
+            Next::Frame { frame, .. } => Some(frame),
+            Next::Pause { .. } => None,
+        });
+        assert_eq!(sent.collect::<String>(), "abxcdye");
     }
 }

@@ -81,11 +81,13 @@ pub(crate) struct Plan {
     strict: u8,
     /// \[bytes\] By class: its quantum; 0 for a frame at each turn.
     quanta: [u32; CLASSES],
+    /// \[frames\] Maximum number of control frames that are sent in succession while data wait.
+    pub(super) most_ahead: u32,
 }
 
 impl Plan {
-    pub(crate) fn new(schedule: &Schedule) -> Self {
-        let mut plan = Self { strict: 0, quanta: [0; CLASSES] };
+    pub(crate) fn new(schedule: &Schedule, most_ahead: u32) -> Self {
+        let mut plan = Self { strict: 0, quanta: [0; CLASSES], most_ahead };
         for (class, service) in schedule.services.iter().enumerate() {
             match *service {
                 Service::RoundRobin => {}
@@ -174,7 +176,7 @@ mod tests {
 
     /// The classes served of endless queues with frames of these sizes.
     fn served(text: &str, ready: u8, sizes: [u32; CLASSES], count: usize) -> Vec<u8> {
-        let (plan, mut turn) = (Plan::new(&text.parse().unwrap()), Turn::default());
+        let (plan, mut turn) = (Plan::new(&text.parse().unwrap(), 1), Turn::default());
         (0..count).map(|_| turn.choose(&plan, ready, |class| sizes[usize::from(class)]).unwrap()).collect()
     }
 
@@ -193,12 +195,12 @@ mod tests {
             served.iter().filter(|&&one| one == class).count() as f64 * f64::from(sizes[usize::from(class)])
         };
         assert!((bytes(3) / bytes(2) - 2.0).abs() < 0.01 && (bytes(2) / bytes(1) - 25.0).abs() < 0.2);
-        assert_eq!(Turn::default().choose(&Plan::new(&Schedule::default()), 0, |_| 1), None);
+        assert_eq!(Turn::default().choose(&Plan::new(&Schedule::default(), 1), 0, |_| 1), None);
     }
 
     #[test]
     fn a_class_that_becomes_empty_keeps_nothing() {
-        let plan = Plan::new(&"0:drr=1000;1:drr=1000".parse().unwrap());
+        let plan = Plan::new(&"0:drr=1000;1:drr=1000".parse().unwrap(), 1);
         let mut turn = Turn::default();
         assert_eq!(turn.choose(&plan, 0b01, |_| 100), Some(0));
         turn.emptied(0);

@@ -43,6 +43,7 @@ pub(crate) fn read(values: &dyn Values, transport: Transport) -> Result<Switch, 
         },
         marks_at_hosts: if set("ecn-hosts") && set("ecn") { Some(values.switch("ecn-hosts")?) } else { None },
         trim: None,
+        headers_per_frame: values.integer("headers-per-frame")?,
         buffer: if set("buffer") { Some(buffer(values)?) } else { None },
         pfc: if is_pfc { Some(pfc(values)?) } else { None },
     })

@@ -38,6 +38,11 @@ pub struct Switch {
     pub marks_at_hosts: Option<bool>,
     /// Queues of two levels, which cut off the data of frames; `None` for queues of one.
     pub trim: Option<Trim>,
+    /// \[frames\] Maximum number of control frames and headers that a port sends in succession while data wait, 1 or
+    /// more. Headers of trimmed frames can take the whole rate of a link: if no data passed, they would be sent again,
+    /// and trimmed again, without end. Sources: htsim (100 000); Handley et al., *Re-architecting Datacenter Networks
+    /// and Stacks for Low Latency and High Performance*, SIGCOMM 2017, section 3.1 (10).
+    pub headers_per_frame: u32,
     /// The buffer that the ports of a switch share; `None` if each port has a queue of frames.
     pub buffer: Option<Buffer>,
     /// Priority-based flow control, which needs a shared buffer.
@@ -54,6 +59,7 @@ impl Default for Switch {
             mark_at: MarkAt::Departure,
             marks_at_hosts: None,
             trim: None,
+            headers_per_frame: 100_000,
             buffer: None,
             pfc: None,
         }
@@ -108,6 +114,9 @@ impl Params {
         if self.switch.marks_at_hosts.is_some() && !self.has_marks() {
             let what = phrase![["ecn-hosts"], ": no switch marks frames"];
             return refuse("ecn-hosts", what, phrase!["set ", ["ecn" => "step:100kB"], ", or leave it out"]);
+        }
+        if self.switch.headers_per_frame == 0 {
+            return Err(SpecError::out_of_range("headers-per-frame", 0, 1..=u64::from(u32::MAX)));
         }
         if let Some(Trim { mode, room, size }) = self.switch.trim {
             let with = [
