@@ -273,7 +273,7 @@ pub fn execute_over(
     }
     timeline.add_counters(classes.as_ref().map_or_else(Vec::new, |classes| counters(experiment, classes)));
     let mut notes = driver.notes;
-    notes.extend(small_packets(experiment, &*driver.driven));
+    notes.extend(driver.driven.flows().and_then(|flows| small_packets(experiment, &flows)));
     notes.extend(greatest_scale(experiment));
     // What was dropped or taken otherwise than written concerns every figure on this network.
     let understood = experiment.topology().and_then(|topology| topology.switched()?.understood());

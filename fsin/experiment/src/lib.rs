@@ -61,4 +61,4 @@ pub use resolve::{CLOSED_LOOP, Experiment, Runs};
 pub use settings::{Origin, Setting, Settings, SettingsError, canonical, variable};
 use together::together;
 pub use trouble::Trouble;
-pub use workload::{CHECKED, Driven, Driver, JobEntry, JobFile, Work, Workload};
+pub use workload::{CHECKED, Driven, Driver, JobEntry, JobFile, Work, Workload, small_packets};

@@ -43,6 +43,26 @@ fn placement_decides_distances_and_links_carry_each_packet_as_often_as_it_hops()
     assert!(steps[0] > 0.0 && steps.iter().all(|step| (step - steps[0]).abs() < 1.0), "{halves:?}");
 }
 
+/// As of `fsin run`: what longer packets would save. The note is in the results, and on stderr unless that is to be quiet.
+#[test]
+fn long_messages_in_small_packets_are_named_with_their_cost() {
+    let Some(program) = program("pingpong.c") else { return };
+    fs::write(program.folder().join("nodes.txt"), "0\n10\n").unwrap();
+    let flags = "-n 2 --topology torus:4x4 --placement file:nodes.txt --compute fixed:1us -o result.json";
+    // 16 384 packets of 64 bytes over 4 links, 300 times; then 256 of 4 096 bytes.
+    for (packet, is_noted) in [("", true), ("--packet 1024", false)] {
+        let output = program.run(&format!("{flags} {packet}"), "1048576 150");
+        let (out, errors) = said(&output);
+        assert!(output.status.success(), "{out}{errors}");
+        let result: Value =
+            serde_json::from_str(&fs::read_to_string(program.folder().join("result.json")).unwrap()).unwrap();
+        let note = "million packets times hops: messages of 16384 packets of 64 bytes";
+        assert_eq!(result["notes"].to_string().contains(note), is_noted, "{}", result["notes"]);
+        assert_eq!(errors.contains(&format!("note: 20 {note}")), is_noted, "{errors}");
+        fs::remove_file(program.folder().join("result.json")).unwrap();
+    }
+}
+
 #[test]
 fn observing_changes_nothing_and_bounds_lie_below_the_completion() {
     let Some(program) = program("is.c") else { return };

@@ -84,14 +84,21 @@ pub fn of_guests(
 }
 
 impl RunResult {
-    /// The result of an MPI program with these ranks as guests, and the bounds of its completion. `links` has the packets that
-    /// each link carried, by router and port, if they were counted, and how many a link can carry meanwhile.
+    /// The result of an MPI program with these ranks as guests, the bounds of its completion, and notes about it. `links`
+    /// has the packets that each link carried, by router and port, if they were counted, and how many a link can carry
+    /// meanwhile.
     #[must_use]
-    pub fn of_ranks(self, ranks: Vec<RankRow>, bounds: &Bounds, links: Option<(&[Vec<Option<u64>>], f64)>) -> Self {
+    pub fn of_ranks(
+        self,
+        ranks: Vec<RankRow>,
+        bounds: &Bounds,
+        notes: Vec<String>,
+        links: Option<(&[Vec<Option<u64>>], f64)>,
+    ) -> Self {
         let unexpected: u64 = ranks.iter().map(|rank| rank.messages_unexpected).sum();
         let received: u64 = ranks.iter().map(|rank| rank.messages_received).sum();
         let (messages_expected, messages_unexpected) = (Some(received.saturating_sub(unexpected)), Some(unexpected));
-        let mut result = Self { ranks: Some(ranks), messages_expected, messages_unexpected, ..self };
+        let mut result = Self { ranks: Some(ranks), messages_expected, messages_unexpected, notes, ..self };
         of_network::bounds(&mut result, Some(bounds));
         if let Some((links, packets)) = links {
             of_network::link_loads(&mut result, links, packets);

@@ -349,6 +349,7 @@ pub(super) const OF_GUESTS: &[Figure] = &[
 pub(super) fn of_ranks() -> impl Iterator<Item = Figure> {
     let more = |figure: Figure| {
         let more: &[Figure] = match figure {
+            F::Warnings => &[F::Notes],
             F::LateMaxPs => &[F::MessagesExpected, F::MessagesUnexpected],
             F::LatencyP99 => OF_LINKS,
             F::CompletionSeconds => &[F::CompletionBound, F::CompletionBoundBy, F::CompletionBounds],

@@ -321,11 +321,11 @@ const MANY_HOPS: f64 = (1u64 << 24) as f64;
 /// Packets of a message from which on longer packets would show the same.
 const MANY_PACKETS: u64 = 64;
 
-/// A note about long messages in small packets, from the messages sent so far: the time that longer packets would save,
-/// and what they would change in the results.
-pub(crate) fn small_packets(experiment: &Experiment, driven: &dyn Driven) -> Option<Phrase> {
+/// A note about long messages in small packets, from what was sent: the time that longer packets would save, and what
+/// they would change in the results.
+#[must_use]
+pub fn small_packets(experiment: &Experiment, flows: &[Flow]) -> Option<Phrase> {
     let topology = experiment.topology().filter(|_| experiment.model.understands("packet"))?;
-    let flows = driven.flows()?;
     let units = experiment.units;
     let (mut packets, mut messages) = (0u64, 0u64);
     for flow in flows.iter().filter(|flow| flow.from != flow.to) {

@@ -108,6 +108,7 @@ pub(crate) fn mpirun(matches: &ArgMatches) -> Result<Exit, Complaint> {
     }
     if !quiet {
         finished.warnings.iter().for_each(|warning| output::tell(&format!("warning: {warning}")));
+        finished.result.notes.iter().for_each(|note| output::tell(&format!("note: {note}")));
     }
     view_closed?;
     if finished.interrupted {

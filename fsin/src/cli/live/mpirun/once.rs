@@ -7,7 +7,7 @@ use adapters::endpoint::Endpoint;
 use adapters::live::{Live, Protocol, Rules, Synchronisation, Watch};
 use adapters::protocol::Mode;
 use clap::ArgMatches;
-use fsin::experiment::{Bounds, Experiment, link_packets};
+use fsin::experiment::{Bounds, Experiment, link_packets, small_packets};
 use fsin::result::{RankRow, RunResult, SentRow, of_guests};
 use fsin::run::Outcome;
 use fsin::words::counted;
@@ -289,32 +289,38 @@ pub(super) fn run(
     sync::add_costs(&mut rows, &report, shortest);
     let result = of_guests(&outcome, &report, &picoseconds, costs, model.settings, manifest, &Flags);
     let experiment = &model.experiment;
+    let flows = flows(&rows, &places);
     let bounds = match outcome.completion {
-        Some(_) if outcome.complete => bounds(experiment, &rows, &places, model.clock),
+        Some(_) if outcome.complete => bounds(experiment, &rows, &flows, model.clock),
         _ => Bounds::default(),
     };
+    let notes = small_packets(experiment, &flows).map(|note| note.written(&Flags)).into_iter().collect();
     let links =
         experiment.topology().filter(|_| counts_links).map(|topology| link_packets(&**topology, &outcome.crossings));
     let capacity = outcome.measured_cycles() as f64 / experiment.load_of_a_packet();
-    let result = result.of_ranks(rows, &bounds, links.as_deref().map(|links| (links, capacity)));
+    let result = result.of_ranks(rows, &bounds, notes, links.as_deref().map(|links| (links, capacity)));
     let warnings = outcome.warnings.iter().map(|warning| warning.text.written(&Flags)).collect();
     let bounds = bounds.explain(outcome.completion.map_or(0, |cycle| cycle.0)).map(|text| text.written(&Flags));
     let experiment = model.experiment;
     Ok(Finished { result, ended, warnings, interrupted, reports, folder, written, experiment, places, bounds })
 }
 
-/// The lower bounds of the completion of a program whose ranks are on these nodes; a cycle takes `cycle` ps.
-fn bounds(experiment: &Experiment, ranks: &[RankRow], places: &[NodeId], clock: Clock) -> Bounds {
-    let node = |rank: u64| usize::try_from(rank).ok().and_then(|rank| places.get(rank)).copied();
-    let flows = ranks.iter().flat_map(|rank| rank.sent.iter().map(move |sent| (rank.rank, sent)));
-    let flow = |(rank, sent): (u64, &SentRow)| {
-        Some(Flow { from: node(rank)?, to: node(sent.to)?, bytes: sent.bytes, messages: sent.messages })
-    };
-    let flows: Vec<Flow> = flows.filter_map(flow).collect();
+/// The lower bounds of the completion of a program whose ranks sent this.
+fn bounds(experiment: &Experiment, ranks: &[RankRow], flows: &[Flow], clock: Clock) -> Bounds {
     // Of ranks that compute equally long, the first.
     let most = ranks.iter().map(|rank| (rank.rank, clock.cycles_within(rank.computing_ps)));
     let most = most.reduce(|most, one| if one.1 > most.1 { one } else { most });
-    Bounds::of_ranks(experiment, &flows, most)
+    Bounds::of_ranks(experiment, flows, most)
+}
+
+/// What the ranks at these places sent.
+fn flows(ranks: &[RankRow], places: &[NodeId]) -> Vec<Flow> {
+    let node = |rank: u64| usize::try_from(rank).ok().and_then(|rank| places.get(rank)).copied();
+    let sent = ranks.iter().flat_map(|rank| rank.sent.iter().map(move |sent| (rank.rank, sent)));
+    let flow = |(rank, sent): (u64, &SentRow)| {
+        Some(Flow { from: node(rank)?, to: node(sent.to)?, bytes: sent.bytes, messages: sent.messages })
+    };
+    sent.filter_map(flow).collect()
 }
 
 /// Adds a warning if messages were never received.
