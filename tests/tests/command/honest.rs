@@ -349,3 +349,32 @@ fn a_run_is_the_same_from_whichever_folder_it_is_begun() {
         assert_eq!(there.get(name), Some(value), "{name}");
     }
 }
+
+/// A source is told that its message is sent when its last bit has left, which on a short link may be after that bit has
+/// arrived: the network is not empty before.
+#[test]
+fn programs_end_over_links_without_delay() {
+    let folder = tempfile::tempdir().unwrap();
+    let ethernet = |more: &str| format!("ethernet:forwarding=static{more} --topology star:4 --propagation 0ns");
+    let myrinet = |length: f64| format!("myrinet --topology star:4 --cable-length {length}");
+    let mut networks: Vec<String> =
+        ["", ",switching=cut-through", ",transport=window", ",transport=uec", ",transport=ndp", ",transport=roce"]
+            .map(ethernet)
+            .to_vec();
+    networks.extend([0.001, 0.5, 1.0, 1.124, 1.125, 1.126, 3.0].map(myrinet));
+    networks.extend([
+        "flow --topology star:4 --propagation 0ns".to_owned(),
+        "constant-delay:delay=1ns,rate=1Gb/s".to_owned(),
+        "vct --topology star:4".to_owned(),
+        "wormhole --topology mesh:4".to_owned(),
+    ]);
+    for network in networks {
+        for kernel in ["one-to-all:", "all-to-all:", "all-to-one:", "all-reduce:algorithm=ring,"] {
+            for bytes in [0, 1, 5_000] {
+                let line = format!("run -q --network {network} --kernel {kernel}tasks=4,bytes={bytes}");
+                let found = run(folder.path(), &line);
+                assert!(found.status.success(), "{line}: {}", said(&found));
+            }
+        }
+    }
+}

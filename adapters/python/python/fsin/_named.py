@@ -234,7 +234,7 @@ class RunKeys(TypedDict, total=False):
     """[bytes] what is left of a frame whose data were cut off (default 64)"""
 
     headers_per_frame: Optional[Number]
-    """[frames] uec and ndp: a port sends a frame of data after so many headers and control frames that were sent while it waited (htsim: 100000; the switch of NDP's paper: 10) (default 100000)"""
+    """[headers] uec and ndp: what is left of trimmed frames, and control frames, go before data; after so many while data wait, a frame of data is sent (htsim: 100000; the switch of NDP's paper: 10) (default 100000)"""
 
     switch_latency: Optional[Word]
     """time from the choice of an output to the queue before it (default 0ns)"""
@@ -835,7 +835,7 @@ class ManyKeys(TypedDict, total=False):
     """[bytes] what is left of a frame whose data were cut off (default 64)"""
 
     headers_per_frame: Union[None, Number, Iterable[Number]]
-    """[frames] uec and ndp: a port sends a frame of data after so many headers and control frames that were sent while it waited (htsim: 100000; the switch of NDP's paper: 10) (default 100000)"""
+    """[headers] uec and ndp: what is left of trimmed frames, and control frames, go before data; after so many while data wait, a frame of data is sent (htsim: 100000; the switch of NDP's paper: 10) (default 100000)"""
 
     switch_latency: Union[None, Word, Iterable[Word]]
     """time from the choice of an output to the queue before it (default 0ns)"""
