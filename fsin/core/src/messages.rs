@@ -47,9 +47,6 @@ pub struct Messages<X = ()> {
     in_flight: u64,
     /// \[messages\] Messages that have arrived and are to be [acknowledged](Self::acknowledge).
     unacknowledged: u64,
-    /// \[messages\] Messages that have been delivered and whose sources have not been told that they are sent: on a
-    /// short link the last bits of a message arrive before its source is done with it.
-    unsent: u64,
     /// Messages that have been acknowledged since they were last [told](Self::tell_known).
     known: Vec<Message>,
     /// By source and number there: packets of which a part is damaged, and which are discarded at their destination.
@@ -69,7 +66,6 @@ impl<X> Messages<X> {
             underway: Slab::new(),
             in_flight: 0,
             unacknowledged: 0,
-            unsent: 0,
             known: Vec::new(),
             damaged: HashSet::new(),
             discarded: 0,
@@ -90,12 +86,11 @@ impl<X> Messages<X> {
         self.in_flight
     }
 
-    /// True if no packet is in flight, no source is to be told that its message is [sent](Self::sent), and no message
-    /// is to be [acknowledged](Self::acknowledge).
+    /// True if no packet is in flight, and no message is to be [acknowledged](Self::acknowledge).
     #[must_use]
     #[inline]
     pub const fn is_idle(&self) -> bool {
-        self.in_flight == 0 && self.unacknowledged == 0 && self.unsent == 0
+        self.in_flight == 0 && self.unacknowledged == 0
     }
 
     /// Accepts a message of `packets` packets (at least 1) at this clock; returns its slot. The packets are shorter
@@ -148,7 +143,6 @@ impl<X> Messages<X> {
     pub fn sent(&mut self, slot: u32, notices: &mut Notices) {
         let underway = &mut self.underway[slot];
         underway.is_sent = true;
-        self.unsent -= u64::from(underway.is_delivered);
         notices.add_sent(&underway.message);
         // A lost packet counts as in flight until its source has been told.
         if underway.lost > 0 {
@@ -260,9 +254,7 @@ impl<X> Messages<X> {
         underway.is_delivered = true;
         notices.add_delivered(&underway.message, underway.offered, at);
         debug_assert_eq!(underway.received, underway.packets, "a message is delivered when all of it has arrived");
-        if !underway.is_sent {
-            self.unsent += 1;
-        } else if underway.holds == 0 {
+        if underway.is_sent && underway.holds == 0 {
             self.underway.release(slot);
         }
     }
@@ -333,7 +325,7 @@ impl<X> Messages<X> {
                 into.put(word);
             }
         }
-        into.put(self.in_flight + self.unacknowledged + self.unsent);
+        into.put(self.in_flight + self.unacknowledged);
         slots.len() == self.underway.len() && self.damaged.is_empty()
     }
 

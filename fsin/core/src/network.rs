@@ -362,7 +362,7 @@ pub trait Network: Send {
     fn in_flight(&self) -> u64;
 
     /// True if nothing that was offered can lead to a further notice: nothing is in flight, and no source waits for an
-    /// acknowledgement, or to be done with a message that has arrived.
+    /// acknowledgement.
     fn is_idle(&self) -> bool {
         self.in_flight() == 0
     }

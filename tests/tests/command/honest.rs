@@ -350,8 +350,7 @@ fn a_run_is_the_same_from_whichever_folder_it_is_begun() {
     }
 }
 
-/// A source is told that its message is sent when its last bit has left, which on a short link may be after that bit has
-/// arrived: the network is not empty before.
+/// Where links have no delay, a message may have arrived before its source is done with it: it is sent by then.
 #[test]
 fn programs_end_over_links_without_delay() {
     let folder = tempfile::tempdir().unwrap();

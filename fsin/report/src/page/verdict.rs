@@ -79,9 +79,9 @@ fn lines(result: &RunResult) -> Vec<(String, String)> {
     lines.extend(late_rank(collectives));
     if let Some(dead) = result.dead_links.as_ref().filter(|dead| !dead.is_empty()) {
         let some: Vec<&str> = dead.iter().take(4).map(String::as_str).collect();
-        let more = if dead.len() > some.len() { ", ..." } else { "" };
+        let more = if dead.len() > some.len() { format!("; ... ({} in all)", dead.len()) } else { String::new() };
         let what = format!("Dead {}", if dead.len() == 1 { "link" } else { "links" });
-        lines.push((what, format!("{}: {}{more}.", dead.len(), some.join("; "))));
+        lines.push((what, format!("{}{more}.", some.join("; "))));
     }
     let fullest = collectives.iter().filter_map(|one| Some((one.fullest_link.as_ref()?, one.fullest_link_load?)));
     if let Some((link, load)) = fullest.reduce(|most, one| if one.1 > most.1 { one } else { most }) {
@@ -256,7 +256,7 @@ mod tests {
         let found = lines(&result(&[1000, 1000, 1000, 2000, 1000]));
         let named = |what: &str| found.iter().find(|(known, _)| known == what).map(|(_, text)| text.as_str());
         assert_eq!(named("Slow rank"), Some("rank 3 computes for 2 us, 2 times as long as the median rank."));
-        assert_eq!(named("Dead link"), Some("1: 16 port 0 - 20 port 4."));
+        assert_eq!(named("Dead link"), Some("16 port 0 - 20 port 4."));
         assert_eq!(
             named("Exposed communication"),
             Some("takes 70.0 % of the time of the ranks, in the mean; most at rank 0, 3 us of 4 us.")
