@@ -10,7 +10,8 @@
 //! 3. lets the network simulate the cycle;
 //! 4. passes this cycle's notices to the source: [`TrGen::sent`] for every message that the node has sent completely,
 //!    [`TrGen::delivered`] for every message that has arrived in full, and [`TrGen::dropped`] for every message that
-//!    is lost. Notices that the source does not [read](TrGen::reads) may be left out.
+//!    is lost. A message is sent before it is delivered or lost, and its source hears nothing of it after that: the
+//!    number may be used again. Notices that the source does not [read](TrGen::reads) may be left out.
 //!
 //! Then it calls [`TrGen::next`] again. Cycles in which the source has nothing to generate and the network is empty are
 //! skipped; `next` therefore distinguishes three cases:

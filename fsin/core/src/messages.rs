@@ -29,7 +29,7 @@ pub struct Underway<X = ()> {
     lost_short: u64,
     /// Number of reasons of the model to keep the message.
     holds: u64,
-    /// True if the source has been told that the message is sent.
+    /// True if the source is done with the message.
     is_sent: bool,
     /// True if the delivery has been reported.
     is_delivered: bool,
@@ -138,12 +138,14 @@ impl<X> Messages<X> {
         self.underway[slot].is_sent = true;
     }
 
-    /// Records that the source of a message has sent its last packet.
+    /// Records that the source of a message has sent its last packet, and tells it unless the message has arrived.
     #[inline]
     pub fn sent(&mut self, slot: u32, notices: &mut Notices) {
         let underway = &mut self.underway[slot];
         underway.is_sent = true;
-        notices.add_sent(&underway.message);
+        if !underway.is_delivered {
+            notices.add_sent(&underway.message);
+        }
         // A lost packet counts as in flight until its source has been told.
         if underway.lost > 0 {
             notices.dropped.push(underway.message);
@@ -247,11 +249,15 @@ impl<X> Messages<X> {
         lost == 0
     }
 
-    /// Reports the delivery, in cycle `at`, of a message of which all packets have arrived.
+    /// Reports the delivery, in cycle `at`, of a message of which all packets have arrived. A source that is not done
+    /// with it (the gap after its last frame is longer than the way) is told now that it is sent, and not again.
     #[inline(always)]
     pub fn deliver(&mut self, slot: u32, at: Cycle, notices: &mut Notices) {
         let underway = &mut self.underway[slot];
         underway.is_delivered = true;
+        if !underway.is_sent {
+            notices.add_sent(&underway.message);
+        }
         notices.add_delivered(&underway.message, underway.offered, at);
         debug_assert_eq!(underway.received, underway.packets, "a message is delivered when all of it has arrived");
         if underway.is_sent && underway.holds == 0 {

@@ -27,7 +27,7 @@ pub enum Injected {
 pub struct Notices {
     /// Messages whose last packet has entered the source buffer.
     pub sent: Vec<Message>,
-    /// Messages whose last phit has been ejected.
+    /// Messages whose last phit has been ejected. Each of them is also in `sent`, of this cycle or an earlier one.
     pub delivered: Vec<Delivery>,
     /// Messages of which the network has lost a part for good. Each of them is also in `sent`, of this cycle or an
     /// earlier one.

@@ -350,10 +350,20 @@ fn a_run_is_the_same_from_whichever_folder_it_is_begun() {
     }
 }
 
-/// Where links have no delay, a message may have arrived before its source is done with it: it is sent by then.
+/// Where links have no delay, or a host is slow beside the one it sends to, a message may have arrived before its source
+/// is done with it: it is sent by then.
 #[test]
-fn programs_end_over_links_without_delay() {
+fn programs_end_where_messages_arrive_before_their_source_is_done() {
     let folder = tempfile::tempdir().unwrap();
+    let slow = |of: usize, rate: &str| {
+        let slow = (0..of).map(|host| format!("H{host} -> S [rate=\"{rate}\"]; S -> H{host} [rate=\"{rate}\"];"));
+        let fast = (of..4).map(|host| format!("H{host} -> S; S -> H{host};"));
+        let links: String = slow.chain(fast).collect();
+        let name = format!("slow-{of}-{}.dot", &rate[..3]);
+        let text = format!("digraph {{ edge [propagation=\"300ns\", rate=\"10Gb/s\"]; {links} }}");
+        fs::write(folder.path().join(&name), text).unwrap();
+        name
+    };
     let ethernet = |more: &str| format!("ethernet:forwarding=static{more} --topology star:4 --propagation 0ns");
     let myrinet = |length: f64| format!("myrinet --topology star:4 --cable-length {length}");
     let mut networks: Vec<String> =
@@ -361,6 +371,13 @@ fn programs_end_over_links_without_delay() {
             .map(ethernet)
             .to_vec();
     networks.extend([0.001, 0.5, 1.0, 1.124, 1.125, 1.126, 3.0].map(myrinet));
+    for graph in [slow(1, "100Mb/s"), slow(2, "100Mb/s"), slow(3, "100Mb/s"), slow(1, "1Gb/s")] {
+        let ethernet = |more: &str| format!("ethernet:forwarding=static{more} --topology graph:{graph}");
+        networks.extend(
+            ["", ",switching=cut-through", ",transport=window", ",transport=uec", ",transport=ndp", ",transport=roce"]
+                .map(ethernet),
+        );
+    }
     networks.extend([
         "flow --topology star:4 --propagation 0ns".to_owned(),
         "constant-delay:delay=1ns,rate=1Gb/s".to_owned(),

@@ -297,6 +297,7 @@ fn all(
             prop_assert!(!std::mem::replace(&mut fates[sent.id as usize][0], true), "sent twice");
         }
         for delivery in &expected.delivered {
+            prop_assert!(fates[delivery.message.id as usize][0], "delivered before it was sent");
             prop_assert!(!std::mem::replace(&mut fates[delivery.message.id as usize][1], true), "delivered twice");
             prop_assert!(delivery.delivered.next() == reference.clock() && delivery.offered < delivery.delivered);
         }

@@ -244,12 +244,11 @@ impl Hosts {
     /// Records that the GAP of a packet has left its host, or that the packet has been removed there.
     pub(crate) fn sent(&mut self, handle: u32, notices: &mut Notices) {
         self.packets[handle].has_left = true;
-        let Packet { message: slot, index, is_delivered, is_over, .. } = self.packets[handle];
+        let Packet { message: slot, index, is_over, .. } = self.packets[handle];
         if is_over {
             self.release(handle);
         }
-        // On a short cable the source was told when the CRC had arrived.
-        if !is_delivered && index + 1 == self.messages.get(slot).packets {
+        if index + 1 == self.messages.get(slot).packets {
             self.messages.sent(slot, notices);
         }
     }
@@ -257,10 +256,8 @@ impl Hosts {
     /// Records that the CRC of a packet has come to its destination.
     pub(crate) fn deliver(&mut self, handle: u32, now: u64, notices: &mut Notices) {
         self.packets[handle].is_delivered = true;
-        let Packet { message: slot, index, route, source, destination, has_left, .. } = self.packets[handle];
-        let Underway { message, offered, packets, more: sequence, .. } = *self.messages.get(slot);
-        // What has arrived is sent, although the GAP is still in the source: no message is delivered before.
-        let is_sent_now = !has_left && index + 1 == packets;
+        let Packet { message: slot, index, route, source, destination, .. } = self.packets[handle];
+        let Underway { message, offered, more: sequence, .. } = *self.messages.get(slot);
         let latency = picoseconds(now - ticks(offered));
         let receipt = Receipt {
             source: message.source,
@@ -273,17 +270,10 @@ impl Hosts {
         let short = self.payload().short_of(message.bytes, index);
         if self.messages.discards(&receipt) {
             self.totals.messages_lost += u64::from(self.messages.lose(slot, short, notices));
-            if is_sent_now {
-                self.messages.sent(slot, notices);
-            }
             return self.note(now, EventKind::Lost { source, destination, sequence: sequence + index });
         }
         self.totals.payload_received += u64::from(self.payload().bytes_of(message.bytes, index));
-        let is_whole = self.messages.receive(slot, cycle, &receipt, short);
-        if is_sent_now {
-            self.messages.sent(slot, notices);
-        }
-        if is_whole {
+        if self.messages.receive(slot, cycle, &receipt, short) {
             self.message_latency.record(latency);
             self.messages.deliver(slot, cycle, notices);
         }
