@@ -147,11 +147,12 @@ impl Units {
 pub fn other_rates(rates: &[u64], usual: u64, of_what: &str) -> Option<Phrase> {
     let others: Vec<u64> = rates.iter().copied().filter(|&rate| rate != usual).collect();
     let (least, most) = (others.iter().min()?, others.iter().max()?);
+    let range = if least == most { format!("rate {least}b/s") } else { format!("rates {least}b/s to {most}b/s") };
     Some(phrase![
         "load 1 is what ",
         ["link-rate" => format!("{usual}b/s")],
         (
-            " carries {of_what}, but the links of {} of {} hosts have other rates ({least} to {most} b/s)",
+            " carries {of_what}, but the links of {} of {} hosts have {range}",
             others.len(),
             rates.len()
         )

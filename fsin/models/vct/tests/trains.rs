@@ -1,4 +1,5 @@
-//! Runs in which periods within messages are passed at once equal those in which every cycle is simulated.
+//! Runs in which periods within messages are passed at once equal those in which every cycle is simulated, and those of
+//! the reference engine.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::print_stdout, reason = "its figures are what it is run for")]
@@ -14,6 +15,7 @@ use fsin_core::network::Network;
 use fsin_core::run::{Outcome, to_end};
 use fsin_core::topology::{Topology, parse};
 use fsin_vct::engine::fast::build;
+use fsin_vct::engine::reference::Reference;
 use fsin_vct::router::{Arbitration, Consumption, GlobalCc, Inject, Injection, RouterParams, SourceQueue, Timeouts};
 use fsin_vct::routing::Routing;
 use trgen::clock::Clock;
@@ -44,7 +46,11 @@ impl Case {
     /// The outcome of a run, without how many rounds it skipped, and the cycles that the network passed.
     fn run(&self, digest: Option<bool>) -> (Outcome, ReplayReport, Vec<Flow>, u64) {
         let params = self.params.clone().check(&*self.topology()).unwrap();
-        let mut network: Box<dyn Network> = build(self.topology(), params, self.threads).unwrap();
+        self.run_on(build(self.topology(), params, self.threads).unwrap(), digest)
+    }
+
+    /// The same on a network.
+    fn run_on(&self, mut network: Box<dyn Network>, digest: Option<bool>) -> (Outcome, ReplayReport, Vec<Flow>, u64) {
         let pace = Pace { cycle: Clock::whole(3_200), compute_scale: 1.0 };
         let nodes = network.nodes();
         let replay = Replay::in_rounds(self.program.clone(), &self.placement, nodes, pace).unwrap();
@@ -227,6 +233,23 @@ fn trains_change_no_figure() {
     }
     println!("{run} cases, {passing:?} of direct networks and of switches passed cycles: {cycles}");
     assert!(passing.iter().all(|&passing| passing * 30 >= cases as u32), "{passing:?} of {run} passed cycles");
+}
+
+/// Phit by phit the reference engine takes long: networks of at most so many nodes, and so many cycles of each case.
+const COMPARED: (usize, u64) = (48, 1_000);
+
+/// `ENGINES` in the environment is the number of cases.
+#[test]
+fn the_reference_engine_says_the_same() {
+    let cases = std::env::var("ENGINES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(100);
+    let (nodes, cycles) = COMPARED;
+    let is_small = |case: &Case| case.topology().nodes() <= nodes;
+    for case in (1_000_000..).filter_map(case).filter(is_small).take(cases) {
+        let case = Case { limit: case.limit.min(cycles), ..case };
+        let params = case.params.clone().check(&*case.topology()).unwrap();
+        let expected = case.run_on(Box::new(Reference::new(case.topology(), params)), None);
+        assert_eq!(case.run(None), expected, "{}", case.text);
+    }
 }
 
 /// An all-reduce of so many bytes by a ring of all nodes, or the first 64, with the defaults of the command.

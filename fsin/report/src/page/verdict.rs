@@ -94,8 +94,10 @@ fn lines(result: &RunResult) -> Vec<(String, String)> {
         && all > 0.0
     {
         let exposed: f64 = ranks.iter().map(|rank| rank.exposed).sum();
+        let alike = ranks.iter().filter(|rank| rank.exposed >= most.exposed).count() - 1;
+        let and = if alike == 0 { String::new() } else { format!(" and {alike} more") };
         let text = format!(
-            "takes {} of the time of the ranks, in the mean; most at rank {}, {} of {}.",
+            "takes {} of the time of the ranks, in the mean; most at rank {}{and}, {} of {}.",
             share(exposed / all),
             most.rank,
             time(most.exposed),
@@ -259,7 +261,7 @@ mod tests {
         assert_eq!(named("Dead link"), Some("16 port 0 - 20 port 4."));
         assert_eq!(
             named("Exposed communication"),
-            Some("takes 70.0 % of the time of the ranks, in the mean; most at rank 0, 3 us of 4 us.")
+            Some("takes 70.0 % of the time of the ranks, in the mean; most at rank 0 and 3 more, 3 us of 4 us.")
         );
         assert_eq!(named("Late rank"), None);
         // Where all ranks differ, the setting says which are slow.

@@ -62,6 +62,13 @@ const fn draw_of_equal(head: &Head<'_>, output: OutputVc) -> u64 {
     mix2(tie_breaker(head, output), head.now)
 }
 
+/// The least draw with its output.
+#[inline(always)]
+fn least(draws: impl Iterator<Item = (u64, usize)>) -> (u64, usize) {
+    // Unpredictable, so computed without a branch.
+    draws.fold((u64::MAX, 0), |least, drawn| if drawn.0 < least.0 { drawn } else { least })
+}
+
 /// The output channels of a mask.
 #[inline(always)]
 pub(crate) fn outputs_of(mut outputs: u64) -> impl Iterator<Item = usize> {
@@ -190,14 +197,25 @@ impl<L: Layout> RouteRules<L> {
     /// The output that a head requests among channels with equal free space, of which there is at least one.
     #[inline(always)]
     pub(crate) fn draw_of_equals(&self, head: &Head<'_>, outputs: impl Iterator<Item = usize>) -> usize {
-        let key = tie_key(head);
-        let mut least = (u64::MAX, 0);
-        for output in outputs {
-            let drawn = mix2(tie_breaker_of(key, self.layout.channel(output)), head.now);
-            // Unpredictable, so computed without a branch.
-            least = if drawn < least.0 { (drawn, output) } else { least };
-        }
-        least.1
+        let drawn = self.draws(head);
+        least(outputs.map(|output| (drawn(output), output))).1
+    }
+
+    /// As [`draw_of_equals`](Self::draw_of_equals), among those of a mask, at least one of which is `open`; `None` if
+    /// the output is not open.
+    #[inline(always)]
+    pub(crate) fn draw_if_open(&self, head: &Head<'_>, equals: u64, open: u64) -> Option<usize> {
+        let drawn = self.draws(head);
+        let (draw, output) = least(outputs_of(equals & open).map(|output| (drawn(output), output)));
+        // The draws of one head in one cycle are never equal: they are a permutation of the channels.
+        outputs_of(equals & !open).all(|other| drawn(other) > draw).then_some(output)
+    }
+
+    /// What a head draws in a cycle for each output.
+    #[inline(always)]
+    fn draws(&self, head: &Head<'_>) -> impl Fn(usize) -> u64 {
+        let (key, now, layout) = (tie_key(head), head.now, self.layout);
+        move |output| mix2(tie_breaker_of(key, layout.channel(output)), now)
     }
 
     /// The channel of a candidate that is drawn before its state is examined, if that channel passes.

@@ -59,15 +59,16 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
             return Some(candidates.trailing_zeros() as usize);
         }
         let &Comparison { roomiest, gap, .. } = self.compare(router, node, candidates);
-        let asked = match roomiest & (roomiest - 1) {
-            0 => roomiest.trailing_zeros() as usize,
-            _ => {
-                let head = head(&self.rules, self.first + node, input, &self.packets[handle], self.clock);
-                self.rules.requests.draw_of_equals(&head, outputs_of(roomiest))
+        // Only what can be granted need be drawn.
+        if roomiest & open != 0 {
+            if roomiest.is_power_of_two() {
+                return Some(roomiest.trailing_zeros() as usize);
             }
-        };
-        if open & 1 << asked != 0 {
-            return Some(asked);
+            let head = head(&self.rules, self.first + node, input, &self.packets[handle], self.clock);
+            let asked = self.rules.requests.draw_if_open(&head, roomiest, open);
+            if asked.is_some() {
+                return asked;
+            }
         }
         // Where links are paced, space changes by whole packets.
         if gap <= 2 || self.rules.is_paced {
