@@ -123,7 +123,9 @@ fn hops(routers: &Routers<'_>, function: &Function) -> String {
         let at = Visit { source: source as u32, destination: destination as u32, first, here: first, home, phase: 0 };
         let mut seen = BTreeSet::new();
         let mut open: Vec<_> = function.decisions(&at, &mut draw).all().map(|phase| (first, phase)).collect();
+        let mut arrives = false;
         while let Some((here, phase)) = open.pop() {
+            arrives |= here == home;
             if here == home || !seen.insert((here, phase)) {
                 continue;
             }
@@ -138,6 +140,7 @@ fn hops(routers: &Routers<'_>, function: &Function) -> String {
                 }
             }
         }
+        assert!(arrives, "{}: {source} to {destination}", routers.topology.spec());
     }
     text
 }
