@@ -11,7 +11,7 @@ use tests::mpi::{program, said};
 /// Two of four hosts have links of another rate than the one in which loads count.
 const NETWORK: &str = "H0 s0 rate 100Gb/s\nH1 s0 rate 100Gb/s\nH2 s0\nH3 s0\n";
 const WORDS: &str = "--network flow --topology graph:net.txt --link-rate 400Gb/s";
-const WARNING: &str = "the links of 2 of 4 hosts have other rates";
+const WARNING: &str = "the links of 2 of 4 hosts have rate 100000000000b/s";
 
 /// Blanks and marks of broken lines are no part of a message.
 fn is_said(text: &str) -> bool {
