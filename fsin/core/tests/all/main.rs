@@ -7,9 +7,13 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
 
 use fsin_core::route::proof::Network as _;
-use fsin_core::route::{Build, ByKey, Function, Masks, ROUTINGS, Routers, RoutingFunction as _, Row, Visit, follow};
+use fsin_core::route::{
+    self, Build, ByKey, Function, Masks, ROUTINGS, Routers, RoutingFunction as _, Row, Visit, follow,
+};
 use fsin_core::topology::{self, Survey, TOPOLOGIES, Topology, parse};
 use trgen::NodeId;
 use trgen::rng::mix2;
@@ -91,13 +95,24 @@ const TOPOLOGIES_OF_ALL: [&str; 73] = [
     "slimfly:q=7,p=2",
 ];
 
+/// Lists of links, by name: written as files, and read as networks.
+const LISTS: [(&str, &str); 4] = [
+    ("ring", "0 1\n1 2\n2 3\n3 0\n0 2\n"),
+    ("hosts", "h0 endpoints 1\ns0 s1 delay 5\ns1 s2\ns2 s0 delay 3\ns1 endpoints 2\ns0 endpoints 0\nh0 s2\n"),
+    ("one-way", "a -> b delay 4\nb -> c\nc -> a\nb -> a delay 2\n"),
+    ("several", "a b\na b\nb c delay 1us\nc endpoints 3\n# the end\n"),
+];
+
 fn crc(text: &str) -> u32 {
     crc32fast::hash(text.as_bytes())
 }
 
 /// The links of a topology in words, with its names and distances.
 fn links(topology: &dyn Topology) -> String {
-    let mut text = format!("{} {:?} {:?}\n", topology.spec(), topology.link_classes(), topology.usual());
+    let mut text = format!("{:?} {:?}\n", topology.link_classes(), topology.usual());
+    if let Some(network) = topology.switched() {
+        writeln!(text, "{} {}", network.is_paced(), network.longest_crossing()).unwrap();
+    }
     for node in (0..topology.nodes()).map(NodeId::at) {
         for port in topology.ports_of(node) {
             let to = topology.neighbour(node, port);
@@ -163,8 +178,8 @@ fn links_and_routes_are_those_that_they_were() {
         writeln!(list, "{spec}: diameter {}, links {links:08x}, survey {counts:08x}", survey.diameter).unwrap();
         let routers = Routers::new(&*topology).unwrap();
         // The routing of a file has no routes without one.
-        let serving = |row: &&&Row| row.serves.includes(spec) && row.component.name != "routes";
-        for row in ROUTINGS.rows().iter().filter(serving) {
+        let serving = |row: &&Row| row.serves.includes(spec) && row.component.name != "routes";
+        for row in ROUTINGS.rows().iter().copied().chain([&route::rows::DRAGONFLY_UGAL_APART]).filter(serving) {
             let name = row.component.name;
             match Build::new(row, &*topology, 4, row.policy).function() {
                 Err(error) => writeln!(list, "  {name}: refused: {error}").unwrap(),
@@ -184,6 +199,15 @@ fn links_and_routes_are_those_that_they_were() {
                 }
             }
         }
+    }
+    for (name, text) in LISTS {
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.txt"));
+        fs::write(&file, text).unwrap();
+        let found = match parse(&format!("graph:{}", file.display()), 2) {
+            Ok(topology) => format!("links {:08x} {:?}", crc(&links(&*topology)), Survey::of(&*topology)),
+            Err(error) => error.to_string().replace(&file.display().to_string(), "FILE"),
+        };
+        writeln!(list, "graph {name}: {found}").unwrap();
     }
     let missing: Vec<_> =
         TOPOLOGIES.rows().iter().map(|row| row.component.name).filter(|name| !families.contains(name)).collect();

@@ -9,9 +9,11 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use fsin_experiment::legacy::{Word, translate};
 use fsin_experiment::result::RunResult;
 use fsin_experiment::{EventKind, Experiment, Session, SessionError};
 use serde_json::Value;
+use trgen::phrase::Plain;
 
 /// Experiments by name: their settings, separated by semicolons. Those of other files than experiment files are lines.
 const EXPERIMENTS: &str = include_str!("experiments.txt");
@@ -84,4 +86,42 @@ fn a_session_tells_of_every_message_and_timer_in_time() {
     assert_eq!(events, expected);
     assert_eq!((session.time(), session.underway()), (3_000_000, 0));
     assert!(matches!(session.advance(2_000_000), Err(SessionError::Past { .. })));
+}
+
+/// Words of the original, and what they are here.
+#[test]
+fn words_of_the_original_mean_what_they_meant() {
+    let lines = [
+        "topo=torus_8_8 routing=dim rmode=smart vc=bubble bsize=2 nchan=3 tql=4 iql=8 plength=16 tpattern=uniform load=0.3",
+        "topo=torus_8_8 rmode=dor vc=double tpattern=hotspot_10 shotmode=1 shotsize=5 load=0.2",
+        "topo=mesh_4_4 tpattern=transpose load=0.5 nsamples=4 obtained=200 warmup=1000 rseed=13",
+        "topo=fattree_4_3 tpattern=complement load=0.4 r_prob=0.5 trigger_min=1 trigger_max=3",
+        "topo=torus_4_4 tracefile=a.trc placement=shift_2 trace_instances=2 bandwidth=100",
+        "topo=torus_8_8 shot=10 r_prob=0.5 trigger_max=2",
+        "topo=icube_4_4_2 tpattern=tornado load=0.1 drop_packets=1 extract=1",
+        "topo=circulant_20_3 global_cc=10 load=0.1 timeout_upper_limit=100 timeout_lower_limit=50 lbr=1",
+        "topo=twisted_8_4 sk_yx=2 faults=3 load=0.1 nways=1",
+        "tpology=torus_8_8 load=much",
+    ];
+    let mut list = String::new();
+    for line in lines {
+        let words: Vec<Word> = line
+            .split(' ')
+            .map(|word| word.split_once('=').unwrap())
+            .map(|(name, value)| Word::new(name, value))
+            .collect();
+        let found = match translate(&words) {
+            Err(error) => format!("refused: {error}"),
+            Ok(found) => {
+                let settings: Vec<String> =
+                    found.settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
+                let notes: Vec<String> = found.notes().map(|note| format!("\n    {}", note.written(&Plain))).collect();
+                format!("{}{}", settings.join(" "), notes.concat())
+            }
+        };
+        writeln!(list, "{line}\n  {found}").unwrap();
+    }
+    insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+        insta::assert_snapshot!("words_of_the_original", list);
+    });
 }
