@@ -56,40 +56,43 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         let mut headers = std::mem::take(&mut self.headers);
         let has_delays = self.rules.hop_delays.longest() > 0;
         let plain = !(has_delays || self.rules.keeps_moves || self.rules.keeps_since);
-        for &(node, input, packet) in &headers {
-            let (router, input) = (&mut routers[node as usize], usize::from(input));
-            router.reserve(input);
-            if router.keeps_room(input, self.rules.full_queue) {
-                let behind = self.gates[self.rules.place(node, self.rules.port_of(input))].upstream;
-                if let Some(sender) = routers.get_mut(behind as usize) {
-                    sender.fits(input);
-                    if DENSE {
-                        self.note_outputs(&routers[behind as usize], behind);
+        for batch in headers.chunks(self.batch) {
+            self.fetch_queues(routers, batch);
+            for &(node, input, packet) in batch {
+                let (router, input) = (&mut routers[node as usize], usize::from(input));
+                router.reserve(input);
+                if router.keeps_room(input, self.rules.full_queue) {
+                    let behind = self.gates[self.rules.place(node, self.rules.port_of(input))].upstream;
+                    if let Some(sender) = routers.get_mut(behind as usize) {
+                        sender.fits(input);
+                        if DENSE {
+                            self.note_outputs(&routers[behind as usize], behind);
+                        }
                     }
                 }
-            }
-            let router = &mut routers[node as usize];
-            if plain {
-                let asks = router.enter_header(&mut self.packets, input, packet);
-                if DENSE {
-                    self.note_queue(router, node, input, asks);
+                let router = &mut routers[node as usize];
+                if plain {
+                    let asks = router.enter_header(&mut self.packets, input, packet);
+                    if DENSE {
+                        self.note_queue(router, node, input, asks);
+                        continue;
+                    }
+                    self.wake(router, node, M::bit_if(input, asks));
                     continue;
                 }
-                self.wake(router, node, M::bit_if(input, asks));
-                continue;
-            }
-            if DENSE {
-                self.note_queue(router, node, input, false);
-            }
-            if self.rules.is_paced {
-                router.leave_no_room(input);
-            }
-            self.arrived(node, input, self.clock - 1);
-            let wire = if has_delays { self.wire_to(node, input) } else { 0 };
-            if wire == 0 {
-                self.enter_header(router, node, input, packet);
-            } else {
-                self.wire.add(self.clock + wire, (node, input as u16, packet));
+                if DENSE {
+                    self.note_queue(router, node, input, false);
+                }
+                if self.rules.is_paced {
+                    router.leave_no_room(input);
+                }
+                self.arrived(node, input, self.clock - 1);
+                let wire = if has_delays { self.wire_to(node, input) } else { 0 };
+                if wire == 0 {
+                    self.enter_header(router, node, input, packet);
+                } else {
+                    self.wire.add(self.clock + wire, (node, input as u16, packet));
+                }
             }
         }
         headers.clear();

@@ -23,8 +23,11 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         std::mem::swap(&mut self.looking, &mut self.looked);
         self.looking.reset(routers.len());
         let looked = std::mem::replace(&mut self.looked, List::EMPTY);
-        for &node in looked.all() {
-            self.decide(&mut routers[node as usize], node);
+        for nodes in looked.all().chunks(self.batch) {
+            self.fetch_heads(routers, nodes);
+            for &node in nodes {
+                self.decide(&mut routers[node as usize], node);
+            }
         }
         self.looked = looked;
     }

@@ -13,11 +13,14 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
     pub(super) fn leave_all<const DENSE: bool>(&mut self, routers: &mut [Router<M, Q, P>]) {
         let tails = self.crossing.take(self.clock);
         self.freed.reset(tails.len());
-        for &Left { node, behind, output, input } in &tails {
-            let router = &mut routers[node as usize];
-            let woken = self.release::<DENSE>(router, node, output.into());
-            if self.departed::<DENSE>(router, node, input.into(), woken) {
-                self.credit_behind::<DENSE>(routers, behind, input);
+        for tails in tails.chunks(self.batch) {
+            self.fetch_tails(routers, tails);
+            for &Left { node, behind, output, input } in tails {
+                let router = &mut routers[node as usize];
+                let woken = self.release::<DENSE>(router, node, output.into());
+                if self.departed::<DENSE>(router, node, input.into(), woken) {
+                    self.credit_behind::<DENSE>(routers, behind, input);
+                }
             }
         }
         self.crossing.restore(self.clock, tails);
