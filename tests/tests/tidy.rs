@@ -35,6 +35,7 @@ const ROOMS: &[Room] = &[
         "fsin/models",
         &["fsin-core", "fsin-ethernet", "fsin-flow", "fsin-myrinet", "fsin-vct", "fsin-wormhole", "trgen"],
     ),
+    room("fsin-allocator", "fsin/allocator", &[]),
     room("fsin-stamp", "fsin/stamp", &[]),
     room("fsin-tui", "tui", &[]),
     room("fsin-adapters", "adapters", &["trgen"]),
@@ -54,6 +55,7 @@ const ROOMS: &[Room] = &[
         "fsin",
         &[
             "fsin-adapters",
+            "fsin-allocator",
             "fsin-archives",
             "fsin-core",
             "fsin-experiment",
@@ -120,7 +122,7 @@ const KNOWN_BY: &[(&str, &[&str])] = &[
 const WIDEST: usize = 120;
 
 /// Folders in which it holds.
-const NARROW: &[&str] = &["fsin/core", "fsin/models", "fsin/networks", "fsin/stamp"];
+const NARROW: &[&str] = &["fsin/allocator", "fsin/core", "fsin/models", "fsin/networks", "fsin/stamp"];
 
 /// Crates, and modules with everything below them, in which no modules name each other in a circle. An empty module is
 /// the whole crate.

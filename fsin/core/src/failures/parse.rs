@@ -113,11 +113,12 @@ pub(super) fn lines(name: &str, text: &str) -> Result<Vec<Event>, SpecError> {
 fn event(word: &str, place: &str) -> Result<Event, SpecError> {
     let refused = |kind, what: &str, remedy: String| Err(error(place, word, kind, what, remedy));
     let (is_repair, rest) = word.strip_prefix("repair:").map_or((false, word), |rest| (true, rest));
-    let Some((rest, time)) = rest.rsplit_once('@') else {
-        return refused(ErrorKind::Malformed, "no time is given", format!("write {word}@0 or {word}@5us"));
-    };
-    let Some((kind, name)) = rest.split_once(':') else {
+    let (named, time) = rest.rsplit_once('@').map_or((rest, None), |(named, time)| (named, Some(time)));
+    let Some((kind, name)) = named.split_once(':') else {
         return refused(ErrorKind::Malformed, "it does not say what fails", FORMS.to_owned());
+    };
+    let Some(time) = time else {
+        return refused(ErrorKind::Malformed, "no time is given", format!("write {word}@0 or {word}@5us"));
     };
     let at = match (time.parse(), parse_span(time)) {
         (Ok(cycles), _) => At::Cycles(cycles),

@@ -31,10 +31,10 @@ topology=star:7; flow-preset=inrflow; fairness=maxmin
 topology=star:7; flow-preset=gromacs
 topology=cluster:nodes=4,gpus=4,up-rate=400Gb/s,up-delay=100ns,out-rate=100Gb/s,out-delay=1us; interface=per-destination
 topology=rail:k=2,of=(star:4),rate=100Gb/s; latency-factor=13.01; bandwidth-factor=.97; propagation=2us
-topology=fattree:4,2; fail=0-S0.0@2us..5us
-topology=torus:4x4; fail=0-1
-topology=torus:4x4; fail=0-1@1us..3us,5-6@2us; routing=shortest
-topology=star:5; fail=2-S0.0
+topology=fattree:4,2; fail=node:20@20us,repair:node:20@90us
+topology=torus:4x4; fail=link:0-1@0
+topology=torus:4x4; fail=link:0-1@10us,repair:link:0-1@30us,link:5-6@20us; routing=shortest
+topology=star:5; fail=node:2@5us
 topology=torus:4x4; weight-s=-1
 topology=torus:4x4; packet-bytes=0
 topology=torus:4x4; header-bytes=5000000000

@@ -26,15 +26,15 @@ topology=torus:4x4; routing=bubble:shortest; lbr=3; in-transit-priority=.7
 topology=torus:4x4; routing=bubble:adaptive; queue=2
 topology=torus:4x4; routing=bubble:oblivious; interface=interleaved:3
 topology=torus:4x4; routing=dally:trc; vcs=2; interface=per-port; injectors=4
-topology=torus:3x4x2; routing=double:hexa-adaptive; vcs=4
+topology=torus:3x4x2; routing=double:hexa-adaptive; vcs=6
 topology=torus:4x4; global-cc=2; global-cc-period=7
 topology=torus:4x4; lbr=3; in-transit-priority=.5; timeout-upper=60; timeout-lower=20
 topology=torus:4x4; link-delay=3:9; router-delay=2; queue=3
 topology=torus:4x4; link-delay=200; queue=2
 topology=torus:4x4; faults=3; routing=direct:updown
 topology=torus:5x5; faults=2; fault-ways=1; routing=bubble:shortest
-topology=torus:4x4; fail=0-1@1us..5us; routing=direct:updown
-topology=torus:4x4; fail=0-1,1-2,5-6@1us..9us; routing=direct:updown
+topology=torus:4x4; fail=link:0-1@1us,repair:link:0-1@4us; routing=direct:updown
+topology=torus:4x4; fail=link:0-1@1us,link:1-2@2us,link:5-6@2us,repair:link:1-2@4us; routing=direct:updown
 topology=mesh:3x5; vcs=2
 topology=mesh:4x4; bubble=0; routing=dally:adaptive
 topology=mesh:4x4; routing=dor; vcs=1
@@ -61,7 +61,7 @@ topology=slimfly:q=5,p=1
 topology=rrg:s=10,d=4,p=1; routing=graph:shortest; alternatives=1
 topology=rrg:s=10,d=4,p=1; routing=graph:updown; faults=2
 topology=star:7; vcs=8
-topology=fattree:4,2; fail=0-S0.0@1us..9us; routing=graph:updown
+topology=fattree:4,2; fail=node:20@1us,repair:node:20@4us; routing=graph:updown
 topology=torus:4x4; vcs=0
 topology=torus:4x4; vcs=40
 topology=torus:4x4; queue=0
