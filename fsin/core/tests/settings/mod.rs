@@ -49,7 +49,7 @@ impl Values for Set<'_> {
     }
 
     fn folder_of(&self, _: &str) -> PathBuf {
-        PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        PathBuf::new()
     }
 
     fn text(&self, path: &Path, _: u64) -> io::Result<String> {
@@ -125,8 +125,8 @@ fn run(spec: &dyn NetworkSpec) -> String {
     let mut text = String::new();
     let (nodes, unloaded) = (network.nodes() as u64, spec.unloaded(300.0));
     // Messages follow each other faster than they pass, so that they meet.
-    let interval = (unloaded.latency / 8).max(3);
-    for number in 0..64 {
+    let interval = (unloaded.latency / 32).max(3);
+    for number in 0..128 {
         let draw = |of: u64| mix2(number, of) >> 8;
         let bytes = [0, 1, 64, 300, 1_500][draw(1) as usize % 5];
         let (source, to) = (NodeId::at((draw(2) % nodes) as usize), NodeId::at((draw(3) % nodes) as usize));
