@@ -5,7 +5,7 @@ use std::env;
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use adapters::token::Token;
 use trgen::collective::{COLLECTIVES, given};
 use trgen::trace::collectives::Choice;
 
+use crate::report::{self, Statistics, Summary};
 use crate::shared::Location;
 
 /// How long computing takes in virtual time.
@@ -127,6 +128,18 @@ fn rank_of_launcher(
     let allowed = format!("not set, nor is any of {names}");
     let remedy = "use a launcher of MPI programs, or write {rank} where it needs the rank";
     Err(Unusable { name: "FSIN_MPI_RANK", value: String::new(), allowed, remedy })
+}
+
+/// Reports, for the rank that the environment tells, that its settings cannot be used.
+pub(crate) fn report_unusable(failure: String) {
+    let Some(folder) = env::var_os("FSIN_MPI_FOLDER") else { return };
+    let mut names = ["FSIN_MPI_RANK"].into_iter().chain(LAUNCHERS.map(|(name, _)| name));
+    let rank = names.find_map(|name| env::var(name).ok()?.parse().ok()).unwrap_or(0);
+    let summary = Summary { rank, time: 0, finalized: false, unreceived: 0, awaits: None };
+    let mut statistics = Statistics::default();
+    statistics.failure = Some(failure);
+    // The failure has been written as well: if it cannot be reported, nothing better can be done.
+    let _ = report::write(Path::new(&folder), &summary, &statistics);
 }
 
 impl Settings {

@@ -1,8 +1,8 @@
 //! The system's allocator, with large blocks on large pages.
 //!
-//! A run of a large network reads a few lines at random places of some hundred megabytes for each hop. On pages of 4 KiB
-//! most of these reads also miss the table of addresses. Linux gives memory larger pages (2 MiB on usual processors)
-//! where it is asked to; the usual setting of hosts, `madvise`, is to ask. Elsewhere this is the system's allocator.
+//! A run of a large network reads a few lines at random places of some hundred megabytes for each hop. On pages of
+//! 4 KiB most of these reads also miss the table of addresses. Linux gives memory larger pages (2 MiB on usual
+//! processors) where a program asks for them, by the usual setting of hosts. Elsewhere this is the system's allocator.
 //!
 //! ```
 //! #[global_allocator]

@@ -84,7 +84,7 @@ fn refusals_name_the_word_and_the_remedy() {
         ("link:0-1", "no time is given", "link:0-1@5us"),
         ("lnk:0-1@0", "`lnk` is nothing that fails", "`link`"),
         ("0-1@0", "does not say what fails", "link:A-B"),
-        ("0-1", "does not say what fails", "link:A-B"),
+        ("link:0-1@0,4-5", "does not say what fails", "link:A-B"),
         ("link:0-1@5u", "`5u` is no time", "5us"),
         ("link:0-1@1.5", "`1.5` is no time", "5us"),
         ("link:0@0", "a link has two ends", "link:A-B"),

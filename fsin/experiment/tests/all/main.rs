@@ -5,6 +5,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod words;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -35,6 +37,7 @@ fn written(result: RunResult) -> String {
 fn results_are_those_that_they_were() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("experiments");
     fs::create_dir_all(&folder).unwrap();
+    let folder_of_tests = format!("{}/", std::env::current_dir().unwrap().display());
     let mut list = String::new();
     for (name, text) in experiments() {
         let found = match Experiment::builder().text(&text).build() {
@@ -47,6 +50,10 @@ fn results_are_those_that_they_were() {
                     let value: Value = serde_json::from_str(&text).unwrap();
                     let figures =
                         ["digest", "completion_cycles", "packets_received"].map(|figure| value[figure].to_string());
+                    let again = Experiment::builder().text(&experiment.to_toml()).build().unwrap();
+                    // The file names what it reads from everywhere.
+                    let again = written(again.run().unwrap()).replace(&*folder_of_tests, "");
+                    assert!(again == text, "{name} run again from its own file");
                     format!("{:08x} {}", crc32fast::hash(text.as_bytes()), figures.join(" "))
                 }
             },

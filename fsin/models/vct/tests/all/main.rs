@@ -9,6 +9,10 @@
 #[path = "../../../../core/tests/settings/mod.rs"]
 mod settings;
 
+use std::fmt::Write as _;
+
+use fsin_vct::family::VCT;
+
 /// Settings, a run on each line.
 const LINES: &str = "\
 topology=torus:4x4
@@ -93,6 +97,38 @@ topology=torus:4x4; interface=at-once
 #[test]
 fn settings_say_and_do_what_they_did() {
     insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
-        insta::assert_snapshot!("settings", settings::said(&fsin_vct::family::VCT, LINES));
+        insta::assert_snapshot!("settings", settings::said(&VCT, LINES));
+    });
+}
+
+/// Topologies for which every routing is tried.
+const TOPOLOGIES: [&str; 8] = [
+    "torus:4x4",
+    "mesh:3x4",
+    "torus:2x3x4",
+    "fattree:3,2",
+    "dragonfly:p=1,a=3,h=2",
+    "icube:2x2:2",
+    "hyperx:2x3:2",
+    "rrg:s=8,d=3,p=1",
+];
+
+#[test]
+fn every_routing_does_what_it_did() {
+    let mut lines = String::new();
+    for carried in (VCT.routings)() {
+        let (routing, families) = (carried.component.name, carried.topologies);
+        let serves = |topology: &&str| topology.split(':').next().is_some_and(|family| families.contains(&family));
+        for topology in TOPOLOGIES.into_iter().filter(serves) {
+            for vcs in [3, 6] {
+                writeln!(lines, "topology={topology}; routing={routing}; vcs={vcs}").unwrap();
+            }
+        }
+    }
+    let said = settings::said(&VCT, &lines);
+    let of_runs = |line: &&str| ["topology", "  run", "  refused"].iter().any(|word| line.starts_with(word));
+    let list: String = said.lines().filter(of_runs).map(|line| format!("{line}\n")).collect();
+    insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+        insta::assert_snapshot!("routings", list);
     });
 }
