@@ -31,6 +31,11 @@ pub(crate) struct Statistics {
 }
 
 impl Statistics {
+    /// Those of a rank that an error has ended before it began.
+    pub(crate) fn of_failure(failure: String) -> Self {
+        Self { failure: Some(failure), ..Self::default() }
+    }
+
     /// Adds a wait of `time` picoseconds for the rank `peer`.
     pub(crate) fn waited(&mut self, call: &'static str, peer: Option<usize>, time: u64) {
         if time > 0 {

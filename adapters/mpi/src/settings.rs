@@ -136,10 +136,8 @@ pub(crate) fn report_unusable(failure: String) {
     let mut names = ["FSIN_MPI_RANK"].into_iter().chain(LAUNCHERS.map(|(name, _)| name));
     let rank = names.find_map(|name| env::var(name).ok()?.parse().ok()).unwrap_or(0);
     let summary = Summary { rank, time: 0, finalized: false, unreceived: 0, awaits: None };
-    let mut statistics = Statistics::default();
-    statistics.failure = Some(failure);
     // The failure has been written as well: if it cannot be reported, nothing better can be done.
-    let _ = report::write(Path::new(&folder), &summary, &statistics);
+    let _ = report::write(Path::new(&folder), &summary, &Statistics::of_failure(failure));
 }
 
 impl Settings {
