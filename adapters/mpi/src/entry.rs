@@ -19,7 +19,7 @@ use crate::file::Fh;
 use crate::host;
 use crate::inside::{Place, inside, is_main, place};
 use crate::lending;
-use crate::settings::{self, Settings};
+use crate::settings::Settings;
 use crate::state::{publish, state};
 use crate::threads;
 use crate::world::World;
@@ -108,10 +108,8 @@ fn first() -> World {
     match Settings::from_environment() {
         Ok(settings) => World::new(settings),
         Err(unusable) => {
-            let failure = unusable.to_string();
-            host::say(&failure);
-            // A launcher may lose what its ranks write.
-            settings::report_unusable(failure);
+            host::say(&unusable.to_string());
+            unusable.report();
             std::process::exit(1)
         }
     }

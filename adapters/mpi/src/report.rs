@@ -26,14 +26,16 @@ pub(crate) struct Statistics {
     pub(crate) unexpected: u64,
     /// The error that ended this rank.
     pub(crate) failure: Option<String>,
+    /// What helps against it, where it is no error of the program.
+    pub(crate) remedy: Option<&'static str>,
     /// True if the simulation ended before this rank.
     pub(crate) ended_by_run: bool,
 }
 
 impl Statistics {
-    /// Those of a rank that an error has ended before it began.
-    pub(crate) fn of_failure(failure: String) -> Self {
-        Self { failure: Some(failure), ..Self::default() }
+    /// Those of a rank that has not begun.
+    pub(crate) fn not_begun(failure: String, remedy: &'static str) -> Self {
+        Self { failure: Some(failure), remedy: Some(remedy), ..Self::default() }
     }
 
     /// Adds a wait of `time` picoseconds for the rank `peer`.
@@ -127,6 +129,9 @@ fn lines(summary: &Summary, statistics: &Statistics) -> String {
     }
     if let Some(failure) = &statistics.failure {
         let _ = writeln!(text, "failure {}", failure.replace('\n', " "));
+    }
+    if let Some(remedy) = statistics.remedy {
+        let _ = writeln!(text, "remedy {remedy}");
     }
     if let Some(wait) = &summary.awaits {
         let _ = writeln!(text, "awaits {wait}");

@@ -79,8 +79,25 @@ pub(crate) struct Unusable {
 
 impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, value, allowed, remedy } = self;
-        write!(f, "{name}={value} cannot be used: it is {allowed}; {remedy}")
+        write!(f, "{}; {}", self.what(), self.remedy)
+    }
+}
+
+impl Unusable {
+    /// What is wrong.
+    fn what(&self) -> String {
+        let Self { name, value, allowed, .. } = self;
+        format!("{name}={value} cannot be used: it is {allowed}")
+    }
+
+    /// Reports it for the rank that the environment tells: a launcher may lose what its ranks write.
+    pub(crate) fn report(&self) {
+        let Some(folder) = env::var_os("FSIN_MPI_FOLDER") else { return };
+        let mut names = ["FSIN_MPI_RANK"].into_iter().chain(LAUNCHERS.map(|(name, _)| name));
+        let rank = names.find_map(|name| env::var(name).ok()?.parse().ok()).unwrap_or(0);
+        let summary = Summary { rank, time: 0, finalized: false, unreceived: 0, awaits: None };
+        // It has been written as well: if it cannot be reported, nothing better can be done.
+        let _ = report::write(Path::new(&folder), &summary, &Statistics::not_begun(self.what(), self.remedy));
     }
 }
 
@@ -128,16 +145,6 @@ fn rank_of_launcher(
     let allowed = format!("not set, nor is any of {names}");
     let remedy = "use a launcher of MPI programs, or write {rank} where it needs the rank";
     Err(Unusable { name: "FSIN_MPI_RANK", value: String::new(), allowed, remedy })
-}
-
-/// Reports, for the rank that the environment tells, that its settings cannot be used.
-pub(crate) fn report_unusable(failure: String) {
-    let Some(folder) = env::var_os("FSIN_MPI_FOLDER") else { return };
-    let mut names = ["FSIN_MPI_RANK"].into_iter().chain(LAUNCHERS.map(|(name, _)| name));
-    let rank = names.find_map(|name| env::var(name).ok()?.parse().ok()).unwrap_or(0);
-    let summary = Summary { rank, time: 0, finalized: false, unreceived: 0, awaits: None };
-    // The failure has been written as well: if it cannot be reported, nothing better can be done.
-    let _ = report::write(Path::new(&folder), &summary, &Statistics::of_failure(failure));
 }
 
 impl Settings {

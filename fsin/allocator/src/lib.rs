@@ -16,7 +16,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// \[bytes\] Blocks of at least this size ask for large pages: at most half a block's memory is added by them.
+/// \[bytes\] Blocks of at least this size ask for large pages.
 const LARGE: usize = 4 << 20;
 
 /// The system's allocator; blocks of 4 MiB and more ask for large pages.

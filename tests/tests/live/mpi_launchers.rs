@@ -80,7 +80,8 @@ fn mpiexec_starts_the_ranks() {
     same_digest(&program, "mpiexec.mpich -n 4");
     let output = launched(&program, "mpiexec.mpich -n 3", "").output().unwrap();
     let (_, errors) = said(&output);
-    assert!(!output.status.success() && errors.contains("PMI_SIZE=3"), "{errors}");
+    assert!(!output.status.success() && errors.contains("error: PMI_SIZE=3"), "{errors}");
+    assert!(errors.contains("help: start as many ranks"), "{errors}");
     nothing_left(&program);
 }
 

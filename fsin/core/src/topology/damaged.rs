@@ -103,7 +103,7 @@ fn links(topology: &dyn Topology) -> impl Iterator<Item = (NodeId, Port)> {
         .filter(|&(node, port)| topology.neighbour(node, port).is_some())
 }
 
-/// The reverse direction of a link; `None` for a one-way link.
+/// The reverse direction of a link of a direct network; `None` for a one-way link.
 #[must_use]
 pub fn way_back(topology: &dyn Topology, node: NodeId, port: Port) -> Option<(NodeId, Port)> {
     let shape = topology.shape();

@@ -1,9 +1,13 @@
-//! The links of every topology, and the routes of every routing over them, each beside what they were.
+//! The links of every topology, the routes of every routing over them, what they say of themselves, and runs over a
+//! small network, each beside what it was.
 //!
 //! Of each family three sizes that share no factor, where it has them. A change fails here: if it is meant, CHANGELOG
 //! says so under **results change**, and the list is accepted with `INSTA_UPDATE=always cargo test -p fsin-core`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod facts;
+mod runs;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -107,6 +111,21 @@ fn crc(text: &str) -> u32 {
     crc32fast::hash(text.as_bytes())
 }
 
+/// The checksum of a text, which is kept in a folder below `target/tmp` for who looks at it.
+fn kept(folder: &str, name: &str, text: &str) -> u32 {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join(format!("{}.txt", name.replace(['/', ':'], "-"))), text).unwrap();
+    crc(text)
+}
+
+/// Holds a list beside what it was.
+fn same(name: &str, list: &str) {
+    insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+        insta::assert_snapshot!(name, list);
+    });
+}
+
 /// The links of a topology in words, with its names and distances.
 fn links(topology: &dyn Topology) -> String {
     let mut text = format!("{:?} {:?}\n", topology.link_classes(), topology.usual());
@@ -206,7 +225,5 @@ fn links_and_routes_are_those_that_they_were() {
     let missing: Vec<_> =
         TOPOLOGIES.rows().iter().map(|row| row.component.name).filter(|name| !families.contains(name)).collect();
     assert_eq!(missing, ["graph"], "a family without a size");
-    insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
-        insta::assert_snapshot!("links_and_routes", list);
-    });
+    same("links_and_routes", &list);
 }

@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod inputs;
 mod words;
 
 use std::fmt::Write as _;
@@ -13,7 +14,7 @@ use std::path::Path;
 
 use fsin_experiment::legacy::{Word, translate};
 use fsin_experiment::result::RunResult;
-use fsin_experiment::{EventKind, Experiment, Session, SessionError};
+use fsin_experiment::{Builder, EventKind, Experiment, Session, SessionError};
 use serde_json::Value;
 use trgen::phrase::Plain;
 
@@ -33,36 +34,47 @@ fn written(result: RunResult) -> String {
     serde_json::to_string_pretty(&result.reproducible()).unwrap()
 }
 
+/// What an experiment gives: a checksum of its result with a few figures, or the error. Its result is kept in a folder
+/// below `target/tmp`. It runs again from the file that it writes, which names what it reads from everywhere: the
+/// folder `here`.
+fn found(name: &str, kept: &str, here: &Path, builder: Builder) -> String {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(kept);
+    fs::create_dir_all(&folder).unwrap();
+    let here = format!("{}/", here.display());
+    let found = match builder.build() {
+        Err(error) => format!("refused: {error}; {}", error.error.remedy().written(&Plain)),
+        Ok(experiment) => match experiment.run() {
+            Err(trouble) => format!("not to the end: {trouble}"),
+            Ok(result) => {
+                let text = written(result).replace(&here, "");
+                fs::write(folder.join(format!("{name}.json")), &text).unwrap();
+                let value: Value = serde_json::from_str(&text).unwrap();
+                let figures =
+                    ["digest", "completion_cycles", "packets_received"].map(|figure| value[figure].to_string());
+                let again = Experiment::builder().text(&experiment.to_toml()).build().unwrap();
+                let again = written(again.run().unwrap()).replace(&here, "");
+                assert!(again == text, "{name} run again from its own file");
+                format!("{:08x} {}", crc32fast::hash(text.as_bytes()), figures.join(" "))
+            }
+        },
+    };
+    format!("{name}: {}\n", found.replace(&here, ""))
+}
+
+/// Holds a list beside what it was.
+fn same(name: &str, list: &str) {
+    insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+        insta::assert_snapshot!(name, list);
+    });
+}
+
 #[test]
 fn results_are_those_that_they_were() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("experiments");
-    fs::create_dir_all(&folder).unwrap();
-    let folder_of_tests = format!("{}/", std::env::current_dir().unwrap().display());
-    let mut list = String::new();
-    for (name, text) in experiments() {
-        let found = match Experiment::builder().text(&text).build() {
-            Err(error) => format!("refused: {error}"),
-            Ok(experiment) => match experiment.run() {
-                Err(trouble) => format!("not to the end: {trouble}"),
-                Ok(result) => {
-                    let text = written(result);
-                    fs::write(folder.join(format!("{name}.json")), &text).unwrap();
-                    let value: Value = serde_json::from_str(&text).unwrap();
-                    let figures =
-                        ["digest", "completion_cycles", "packets_received"].map(|figure| value[figure].to_string());
-                    let again = Experiment::builder().text(&experiment.to_toml()).build().unwrap();
-                    // The file names what it reads from everywhere.
-                    let again = written(again.run().unwrap()).replace(&*folder_of_tests, "");
-                    assert!(again == text, "{name} run again from its own file");
-                    format!("{:08x} {}", crc32fast::hash(text.as_bytes()), figures.join(" "))
-                }
-            },
-        };
-        writeln!(list, "{name}: {found}").unwrap();
-    }
-    insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
-        insta::assert_snapshot!("experiments", list);
-    });
+    let here = std::env::current_dir().unwrap();
+    let list: String = experiments()
+        .map(|(name, text)| found(name, "experiments", &here, Experiment::builder().text(&text)))
+        .collect();
+    same("experiments", &list);
 }
 
 /// A microsecond, and 50 bytes in each nanosecond; a node sends one message after another.
@@ -128,7 +140,5 @@ fn words_of_the_original_mean_what_they_meant() {
         };
         writeln!(list, "{line}\n  {found}").unwrap();
     }
-    insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
-        insta::assert_snapshot!("words_of_the_original", list);
-    });
+    same("words_of_the_original", &list);
 }

@@ -9,6 +9,8 @@ use fsin_experiment::legacy::{Word, translate};
 use fsin_experiment::{Builder, Experiment, keys};
 use trgen::phrase::Plain;
 
+use super::same;
+
 /// Values of all kinds, for every name.
 const VALUES: [&str; 16] =
     ["", "0", "1", "2", "7", "0.5", "-1", "100000", "5us", "10Gb/s", "64kB", "2:3", "x", "a,b", "true", "uniform"];
@@ -115,12 +117,6 @@ fn summed(folder: &str, found: impl Iterator<Item = (&'static str, Vec<(String, 
     list
 }
 
-fn same(name: &str, list: String) {
-    insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
-        insta::assert_snapshot!(name, list);
-    });
-}
-
 #[test]
 fn settings_of_all_kinds_mean_what_they_meant() {
     let found = keys().iter().map(|key| {
@@ -134,7 +130,7 @@ fn settings_of_all_kinds_mean_what_they_meant() {
         });
         (key.name, found.collect())
     });
-    same("settings", summed("settings", found));
+    same("settings", &summed("settings", found));
 }
 
 #[test]
@@ -157,7 +153,7 @@ fn every_word_of_the_original_means_what_it_meant() {
         });
         (word, found.collect())
     });
-    same("original", summed("original", found));
+    same("original", &summed("original", found));
 }
 
 #[test]
@@ -172,5 +168,5 @@ fn every_name_of_booksim_means_what_it_meant() {
         });
         (name, found.collect())
     });
-    same("booksim", summed("booksim", found));
+    same("booksim", &summed("booksim", found));
 }

@@ -2,59 +2,21 @@
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
-use std::collections::BTreeMap;
-use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fsin_core::family::{Key, NetworkSpec, Values};
+use fsin_core::family::NetworkSpec;
 use fsin_core::network::{Network, Notices};
 use fsin_core::topology;
 use fsin_ethernet::{FAMILY, Params, fast};
 use trgen::catalog::SpecError;
 use trgen::{Cycle, Message, NodeId};
 
-/// Settings of the model by name, and the defaults of those that are declared elsewhere.
-struct Set(BTreeMap<&'static str, &'static str>);
+#[path = "../../../../core/tests/settings/set.rs"]
+mod set;
 
-impl Values for Set {
-    fn key(&self, name: &str) -> Option<&'static Key> {
-        FAMILY.keys.iter().find(|key| key.name == name)
-    }
-
-    fn value(&self, name: &str) -> Option<&str> {
-        let elsewhere = || match name {
-            "topology" => Some("fattree:2,2"),
-            "ways" => Some("2"),
-            "interface" => Some("serial"),
-            "engine" => Some("fast"),
-            "threads" => Some("1"),
-            "seed" => Some("1"),
-            _ => None,
-        };
-        let default = || self.key(name).and_then(|key| key.default).or_else(elsewhere);
-        self.0.get(name).copied().or_else(default)
-    }
-
-    fn is_set(&self, name: &str) -> bool {
-        self.0.contains_key(name)
-    }
-
-    fn is_insisted(&self, name: &str) -> bool {
-        self.is_set(name)
-    }
-
-    fn folder_of(&self, _: &str) -> PathBuf {
-        PathBuf::new()
-    }
-
-    fn text(&self, path: &Path, _: u64) -> io::Result<String> {
-        std::fs::read_to_string(path)
-    }
-}
-
+/// What the model makes of settings, on `fattree:2,2` where they name no topology.
 fn parse(set: &[(&'static str, &'static str)]) -> Result<Arc<dyn NetworkSpec>, SpecError> {
-    (FAMILY.parse)(&Set(set.iter().copied().collect()))
+    set::parse(&FAMILY, [("topology", "fattree:2,2")].into_iter().chain(set.iter().copied()))
 }
 
 /// The digest and the measures of a few messages.

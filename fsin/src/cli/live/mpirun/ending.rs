@@ -55,9 +55,13 @@ pub(super) fn never_began(
     status: ExitStatus,
 ) -> NotBegun {
     let status_of_program = Some(processes::code(status)).filter(|&code| code != 0);
-    let failure = ranks.of(process).find_map(|rank| reports::read_one(folder.path(), rank).ok()?.failure);
-    if let Some(failure) = failure {
-        let complaint = Complaint::new(Exit::Failed, failure, "correct the program");
+    let failed = ranks.of(process).find_map(|rank| {
+        let report = reports::read_one(folder.path(), rank).ok()?;
+        Some((report.failure?, report.remedy))
+    });
+    if let Some((failure, remedy)) = failed {
+        let remedy = remedy.unwrap_or_else(|| "correct the program".to_owned());
+        let complaint = Complaint::new(Exit::Failed, failure, remedy);
         return NotBegun { complaint, status: status_of_program };
     }
     let what = format!("{} {} before MPI_Init", ranks.name(process), processes::describe_end(status));

@@ -13,6 +13,8 @@ pub(super) struct Report {
     pub(super) row: RankRow,
     /// The error that has ended it.
     pub(super) failure: Option<String>,
+    /// What helps against that, where it is no error of the program.
+    pub(super) remedy: Option<String>,
     /// What it waited for when the run ended.
     pub(super) awaits: Option<String>,
     /// Number of messages to it that were never received.
@@ -104,6 +106,7 @@ impl Report {
                 row.sent.push(sent);
             }
             "failure" => self.failure = Some(rest.to_owned()),
+            "remedy" => self.remedy = Some(rest.to_owned()),
             "awaits" => self.awaits = Some(rest.to_owned()),
             _ => return None,
         }

@@ -83,8 +83,8 @@ pub(super) struct Works<L: Layout, M: Mask, const D: usize, const Q: usize, cons
     pub(super) first: u32,
     /// Number of nodes of the partition. Numbers from this one on denote remote nodes.
     own: u32,
-    /// How many entries of a list are fetched at once: see [`fetching`].
-    batch: usize,
+    /// True if what a list needs is fetched for several entries at once: see [`fetching`].
+    is_far: bool,
     /// The present cycle.
     pub(super) clock: u64,
     /// The last cycle simulated.
@@ -212,7 +212,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         Self {
             first,
             own: count as u32,
-            batch: fetching::batch::<M, D, Q, P>(count),
+            is_far: fetching::is_far::<M, D, Q, P>(count),
             clock: 0,
             previous: 0,
             capped: 0,

@@ -51,58 +51,68 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
 
     /// Step 2: headers that were sent in the previous cycle take their places in queues; those that have crossed a
     /// delayed link can be routed.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn enter_all<const DENSE: bool>(&mut self, routers: &mut [Router<M, Q, P>]) {
         let mut headers = std::mem::take(&mut self.headers);
-        let has_delays = self.rules.hop_delays.longest() > 0;
-        let plain = !(has_delays || self.rules.keeps_moves || self.rules.keeps_since);
-        for batch in headers.chunks(self.batch) {
-            self.fetch_queues(routers, batch);
-            for &(node, input, packet) in batch {
-                let (router, input) = (&mut routers[node as usize], usize::from(input));
-                router.reserve(input);
-                if router.keeps_room(input, self.rules.full_queue) {
-                    let behind = self.gates[self.rules.place(node, self.rules.port_of(input))].upstream;
-                    if let Some(sender) = routers.get_mut(behind as usize) {
-                        sender.fits(input);
-                        if DENSE {
-                            self.note_outputs(&routers[behind as usize], behind);
-                        }
-                    }
-                }
-                let router = &mut routers[node as usize];
-                if plain {
-                    let asks = router.enter_header(&mut self.packets, input, packet);
-                    if DENSE {
-                        self.note_queue(router, node, input, asks);
-                        continue;
-                    }
-                    self.wake(router, node, M::bit_if(input, asks));
-                    continue;
-                }
-                if DENSE {
-                    self.note_queue(router, node, input, false);
-                }
-                if self.rules.is_paced {
-                    router.leave_no_room(input);
-                }
-                self.arrived(node, input, self.clock - 1);
-                let wire = if has_delays { self.wire_to(node, input) } else { 0 };
-                if wire == 0 {
-                    self.enter_header(router, node, input, packet);
-                } else {
-                    self.wire.add(self.clock + wire, (node, input as u16, packet));
-                }
-            }
+        match self.is_far {
+            true => self.enter_far::<DENSE>(routers, &headers),
+            false => self.enter_some::<DENSE>(routers, &headers),
         }
         headers.clear();
         self.headers = headers;
-        if has_delays {
+        if self.rules.hop_delays.longest() > 0 {
             let come = self.wire.take(self.clock);
             for &(node, input, packet) in &come {
                 self.enter_header(&mut routers[node as usize], node, input.into(), packet);
             }
             self.wire.restore(self.clock, come);
+        }
+    }
+
+    /// As [`enter_all`](Self::enter_all), for headers that were sent in the previous cycle.
+    #[inline(never)]
+    pub(super) fn enter_some<const DENSE: bool>(
+        &mut self,
+        routers: &mut [Router<M, Q, P>],
+        headers: &[(u32, u16, u32)],
+    ) {
+        let has_delays = self.rules.hop_delays.longest() > 0;
+        let plain = !(has_delays || self.rules.keeps_moves || self.rules.keeps_since);
+        for &(node, input, packet) in headers {
+            let (router, input) = (&mut routers[node as usize], usize::from(input));
+            router.reserve(input);
+            if router.keeps_room(input, self.rules.full_queue) {
+                let behind = self.gates[self.rules.place(node, self.rules.port_of(input))].upstream;
+                if let Some(sender) = routers.get_mut(behind as usize) {
+                    sender.fits(input);
+                    if DENSE {
+                        self.note_outputs(&routers[behind as usize], behind);
+                    }
+                }
+            }
+            let router = &mut routers[node as usize];
+            if plain {
+                let asks = router.enter_header(&mut self.packets, input, packet);
+                if DENSE {
+                    self.note_queue(router, node, input, asks);
+                    continue;
+                }
+                self.wake(router, node, M::bit_if(input, asks));
+                continue;
+            }
+            if DENSE {
+                self.note_queue(router, node, input, false);
+            }
+            if self.rules.is_paced {
+                router.leave_no_room(input);
+            }
+            self.arrived(node, input, self.clock - 1);
+            let wire = if has_delays { self.wire_to(node, input) } else { 0 };
+            if wire == 0 {
+                self.enter_header(router, node, input, packet);
+            } else {
+                self.wire.add(self.clock + wire, (node, input as u16, packet));
+            }
         }
     }
 

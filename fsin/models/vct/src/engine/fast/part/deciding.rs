@@ -23,9 +23,10 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         std::mem::swap(&mut self.looking, &mut self.looked);
         self.looking.reset(routers.len());
         let looked = std::mem::replace(&mut self.looked, List::EMPTY);
-        for nodes in looked.all().chunks(self.batch) {
-            self.fetch_heads(routers, nodes);
-            for &node in nodes {
+        if self.is_far {
+            self.decide_far(routers, looked.all());
+        } else {
+            for &node in looked.all() {
                 self.decide(&mut routers[node as usize], node);
             }
         }
@@ -57,7 +58,7 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
 
     /// Step 3 at one node.
     #[inline(always)]
-    fn decide(&mut self, router: &mut Router<M, Q, P>, node: u32) {
+    pub(super) fn decide(&mut self, router: &mut Router<M, Q, P>, node: u32) {
         let grantable = self.grantable(router, node);
         let look = router.take_awake();
         if self.rules.more_than_heads {

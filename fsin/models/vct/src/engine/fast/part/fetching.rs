@@ -18,60 +18,60 @@ const FAR: usize = 4 << 20;
 /// cache.
 const BATCH: usize = 16;
 
-/// How many entries of a list are fetched at once in a partition of `count` nodes; all, where they need not be fetched.
-pub(super) const fn batch<M: Mask, const D: usize, const Q: usize, const P: usize>(count: usize) -> usize {
-    let size = count * (size_of::<Router<M, Q, P>>() + size_of::<Bets<M, D, P>>());
-    if size < FAR { usize::MAX } else { BATCH }
+/// True if the routers of a partition of `count` nodes are far.
+pub(super) const fn is_far<M: Mask, const D: usize, const Q: usize, const P: usize>(count: usize) -> bool {
+    count * (size_of::<Router<M, Q, P>>() + size_of::<Bets<M, D, P>>()) >= FAR
 }
 
+// Not inlined, and beside the usual way: what is not far pays a branch for each list.
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
-    /// True if the lines of entries are to be fetched.
-    #[inline(always)]
-    const fn is_far(&self) -> bool {
-        self.batch < usize::MAX
+    /// As [`enter_some`](Self::enter_some).
+    #[inline(never)]
+    pub(super) fn enter_far<const DENSE: bool>(
+        &mut self,
+        routers: &mut [Router<M, Q, P>],
+        headers: &[(u32, u16, u32)],
+    ) {
+        for batch in headers.chunks(BATCH) {
+            let lines = batch.iter().fold(0, |lines, &(node, input, _)| {
+                let router = &routers[node as usize];
+                lines ^ router.unrouted.word(0) ^ u64::from(router.head(input.into()))
+            });
+            std::hint::black_box(lines);
+            self.enter_some::<DENSE>(routers, batch);
+        }
     }
 
-    /// Fetches what headers need that enter their queues.
-    #[inline(always)]
-    pub(super) fn fetch_queues(&self, routers: &[Router<M, Q, P>], headers: &[(u32, u16, u32)]) {
-        if !self.is_far() {
-            return;
+    /// Step 3 at some nodes, each with its first head.
+    #[inline(never)]
+    pub(super) fn decide_far(&mut self, routers: &mut [Router<M, Q, P>], nodes: &[u32]) {
+        for batch in nodes.chunks(BATCH) {
+            let mut lines = batch.iter().fold(0, |lines, &node| {
+                let router = &routers[node as usize];
+                lines ^ router.unrouted.word(0) ^ u64::from(router.downstream[0] ^ router.head(Q / 2))
+            });
+            for &node in batch {
+                let router = &routers[node as usize];
+                let first = Members(router.unrouted).next().and_then(|input| self.packets.get(router.head(input)));
+                lines ^= first.map_or(0, |packet| u64::from(packet.destination));
+            }
+            std::hint::black_box(lines);
+            for &node in batch {
+                self.decide(&mut routers[node as usize], node);
+            }
         }
-        let lines = headers.iter().fold(0, |lines, &(node, input, _)| {
-            let router = &routers[node as usize];
-            lines ^ router.unrouted.word(0) ^ u64::from(router.head(input.into()))
-        });
-        std::hint::black_box(lines);
     }
 
-    /// Fetches what nodes need that decide, each with its first head.
-    #[inline(always)]
-    pub(super) fn fetch_heads(&self, routers: &[Router<M, Q, P>], nodes: &[u32]) {
-        if !self.is_far() {
-            return;
+    /// As [`leave_some`](Self::leave_some).
+    #[inline(never)]
+    pub(super) fn leave_far<const DENSE: bool>(&mut self, routers: &mut [Router<M, Q, P>], tails: &[Left]) {
+        for batch in tails.chunks(BATCH) {
+            let lines = batch.iter().fold(0, |lines, &Left { node, behind, .. }| {
+                let behind = routers.get(behind as usize).map_or(0, |router| router.unrouted.word(0));
+                lines ^ behind ^ routers[node as usize].unrouted.word(0)
+            });
+            std::hint::black_box(lines);
+            self.leave_some::<DENSE>(routers, batch);
         }
-        let mut lines = nodes.iter().fold(0, |lines, &node| {
-            let router = &routers[node as usize];
-            lines ^ router.unrouted.word(0) ^ u64::from(router.downstream[0] ^ router.head(Q / 2))
-        });
-        for &node in nodes {
-            let router = &routers[node as usize];
-            let first = Members(router.unrouted).next().and_then(|input| self.packets.get(router.head(input)));
-            lines ^= first.map_or(0, |packet| u64::from(packet.destination));
-        }
-        std::hint::black_box(lines);
-    }
-
-    /// Fetches what tails change that leave.
-    #[inline(always)]
-    pub(super) fn fetch_tails(&self, routers: &[Router<M, Q, P>], tails: &[Left]) {
-        if !self.is_far() {
-            return;
-        }
-        let lines = tails.iter().fold(0, |lines, &Left { node, behind, .. }| {
-            let behind = routers.get(behind as usize).map_or(0, |router| router.unrouted.word(0));
-            lines ^ behind ^ routers[node as usize].unrouted.word(0)
-        });
-        std::hint::black_box(lines);
     }
 }

@@ -9,19 +9,13 @@ use crate::router::request::WakeCondition;
 
 impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L, M, D, Q, P> {
     /// Step 4: the tails that leave in this cycle.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn leave_all<const DENSE: bool>(&mut self, routers: &mut [Router<M, Q, P>]) {
         let tails = self.crossing.take(self.clock);
         self.freed.reset(tails.len());
-        for tails in tails.chunks(self.batch) {
-            self.fetch_tails(routers, tails);
-            for &Left { node, behind, output, input } in tails {
-                let router = &mut routers[node as usize];
-                let woken = self.release::<DENSE>(router, node, output.into());
-                if self.departed::<DENSE>(router, node, input.into(), woken) {
-                    self.credit_behind::<DENSE>(routers, behind, input);
-                }
-            }
+        match self.is_far {
+            true => self.leave_far::<DENSE>(routers, &tails),
+            false => self.leave_some::<DENSE>(routers, &tails),
         }
         self.crossing.restore(self.clock, tails);
         let events = self.ring.take(self.clock);
@@ -51,6 +45,18 @@ impl<L: Layout, M: Mask, const D: usize, const Q: usize, const P: usize> Works<L
         self.ring.restore(self.clock, events);
         if self.pacing.is_some() {
             self.leave_paced(routers);
+        }
+    }
+
+    /// The tails that leave over links in this cycle, or some of them.
+    #[inline(never)]
+    pub(super) fn leave_some<const DENSE: bool>(&mut self, routers: &mut [Router<M, Q, P>], tails: &[Left]) {
+        for &Left { node, behind, output, input } in tails {
+            let router = &mut routers[node as usize];
+            let woken = self.release::<DENSE>(router, node, output.into());
+            if self.departed::<DENSE>(router, node, input.into(), woken) {
+                self.credit_behind::<DENSE>(routers, behind, input);
+            }
         }
     }
 
