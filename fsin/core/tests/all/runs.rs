@@ -208,11 +208,11 @@ const fn plan(
 
 /// Traffic: the load, the pattern, the process and the sizes.
 const TRAFFIC: [(f64, &str, &str, &str, Mode); 5] = [
-    (0.2, "uniform", "bernoulli", "packet", Mode::Open),
-    (1.5, "transpose", "periodic", "constant(200)", Mode::Open),
-    (0.9, "hotspot(0.3,0)", "onoff(0.1,0.2)", "uniform(1,300)", Mode::Throttled),
-    (0.4, "complement", "bernoulli", "bimodal(4,200,0.2)", Mode::Throttled),
-    (0.01, "uniform", "shot(6)", "packet", Mode::Throttled),
+    (0.2, "uniform", "bernoulli", "constant(64)", Mode::Open),
+    (1.5, "shift(5)", "periodic", "constant(200)", Mode::Open),
+    (0.9, "hotspot(0.3,0)", "markov(0.3,0.2)", "uniform(1,300)", Mode::Throttled),
+    (0.4, "neighbor", "bernoulli", "bimodal(4,200,0.2)", Mode::Throttled),
+    (0.01, "uniform", "shot(6)", "constant(64)", Mode::Throttled),
 ];
 
 const EVERYTHING: Keep = Keep { nodes: true, flows: true, messages: true, packets: true };
@@ -240,7 +240,13 @@ fn performed(source: &mut dyn TrGen, rules: Rules, keep: Keep, plan: Option<&Bat
     let found = written(&outcome, &mut network) + &log;
     let verdict = outcome.failure.map_or_else(|| format!("{:?}", outcome.converged), |failure| failure.to_string());
     let warnings: Vec<_> = outcome.warnings.iter().map(|warning| format!("; {warning}")).collect();
-    format!("{:08x} {verdict}, {} cycles, {} samples{}", crc(&found), outcome.cycles, outcome.samples.len(), warnings.concat())
+    format!(
+        "{:08x} {verdict}, {} cycles, {} samples{}",
+        crc(&found),
+        outcome.cycles,
+        outcome.samples.len(),
+        warnings.concat()
+    )
 }
 
 #[test]
@@ -274,7 +280,9 @@ fn runs_find_what_they_found() {
 #[test]
 fn programs_end_as_they_ended() {
     let mut list = String::new();
-    for kernel in ["all-to-all:tasks=12,bytes=300", "sweep2d:tasks=12,bytes=90,grid=3x4", "all-reduce:tasks=12,bytes=900"] {
+    for kernel in
+        ["all-to-all:tasks=12,bytes=300", "sweep2d:tasks=12,bytes=90,grid=3x4", "all-reduce:tasks=12,bytes=900"]
+    {
         for (name, rules) in NETWORKS {
             for limit in [Cycle(60), Cycle(1_000_000)] {
                 let program = kernels::parse(kernel, 12, None).unwrap();

@@ -467,7 +467,7 @@ fn paths<'a>(
         let (source, destination) = (pair / endpoints, pair % endpoints);
         match path {
             Some((_, own)) => steps[own].iter().try_for_each(|&step| table.push(step))?,
-            None if routers.entry(source) == routers.home(destination) => {}
+            None if source == destination || routers.entry(source) == routers.home(destination) => {}
             None => return Err(missing(routers, (source, destination), routers.entry(source))),
         }
         table.end();
