@@ -12,6 +12,7 @@ use fsin_core::topology::{
     self, Capacities, Distances, Faults, Spans, Survey, Topology, cuts, dead_link_name, least_busiest_load, links_of,
     node_name, parse, port_name, way_back,
 };
+use fsin_core::view::Occupancy;
 use fsin_core::wiring::Wiring;
 use trgen::rng::mix2;
 use trgen::trace::placement::Distance;
@@ -72,6 +73,10 @@ fn said(topology: &dyn Topology, again: Arc<dyn Topology>) -> String {
     if let Ok(wiring) = Wiring::new(topology) {
         let ports: Vec<_> = (0..wiring.hosts + wiring.switches).map(|device| wiring.ports(device)).collect();
         lines.say("wiring", &(wiring.links(), ports, wiring.router_outputs()));
+        let mut occupancy = Occupancy::default();
+        let crossed: Vec<u64> = (0..wiring.links().len() as u64).map(|port| port * 5 % 13).collect();
+        wiring.show(|port| port as u32 % 11, &crossed, &mut occupancy);
+        lines.say("shown", &occupancy);
         lines.say("homes", &(0..wiring.hosts).map(|host| wiring.home(host)).collect::<Vec<_>>());
         let farthest = Spans::of_wiring(&wiring, |port| Some(port as u64 % 7)).farthest();
         lines.say("farthest by wiring", &farthest);

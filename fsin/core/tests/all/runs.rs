@@ -15,7 +15,7 @@ use fsin_core::view::Occupancy;
 use trgen::synthetic::{Config, Mode, Traffic};
 use trgen::trace::kernels;
 use trgen::trace::replay::{Pace, Replay};
-use trgen::{Cycle, Geometry, Message, NodeId, TrGen};
+use trgen::{Cycle, Delivery, Geometry, Message, Next, NodeId, Outbox, SourceError, TrGen};
 
 use super::{crc, kept, same};
 
@@ -295,6 +295,65 @@ fn programs_end_as_they_ended() {
         }
     }
     same("programs", &list);
+}
+
+/// A program of which a part is measured: a message every 7 cycles, in three phases.
+struct Regions {
+    now: Cycle,
+    /// The first cycles of the phases after the first.
+    begins: [u64; 2],
+}
+
+impl Regions {
+    const MESSAGES: u64 = 90;
+}
+
+impl TrGen for Regions {
+    fn nodes(&self) -> usize {
+        12
+    }
+
+    fn generate(&mut self, now: Cycle, out: &mut Outbox) -> Result<(), SourceError> {
+        let id = now.0 / 7;
+        self.now = now;
+        if now.0.is_multiple_of(7) && id <= Self::MESSAGES {
+            let [source, destination] = [id % 12, (id * 5 + 1) % 12].map(|node| NodeId(node as u32));
+            if source != destination {
+                out.push(Message { id, source, destination, bytes: id * 11 % 300, class: 0 });
+            }
+        }
+        Ok(())
+    }
+
+    fn sent(&mut self, _: Cycle, _: &Message) {}
+
+    fn delivered(&mut self, _: Cycle, _: &Delivery) {}
+
+    fn dropped(&mut self, _: Cycle, _: &Message) {}
+
+    fn next(&self) -> Next {
+        match self.now.0 / 7 {
+            Self::MESSAGES.. => Next::Done,
+            number => Next::At(Cycle(7 * (number + 1))),
+        }
+    }
+
+    fn phase(&self) -> u64 {
+        self.begins.iter().filter(|&&begin| begin <= self.now.0).count() as u64
+    }
+}
+
+#[test]
+fn the_second_phase_is_measured() {
+    let mut list = String::new();
+    for begins in [[0, 600], [100, 400], [399, 400], [200, 9_000]] {
+        for (name, rules) in NETWORKS {
+            let mut source = Regions { now: Cycle(0), begins };
+            let found = performed(&mut source, rules, EVERYTHING, None, Cycle(1_000_000));
+            writeln!(list, "{begins:?} {name}: {found}").unwrap();
+        }
+    }
+    same("regions", &list);
 }
 
 #[test]

@@ -113,7 +113,8 @@ impl<'a> Nodes<'a> {
             }
             Err(_) => {
                 let what = format!("{column} `{word}` is no node of {}", self.routers.topology.spec());
-                let names: Vec<&str> = self.names.keys().copied().collect();
+                let mut names: Vec<&str> = self.names.keys().copied().collect();
+                names.sort_unstable();
                 let near = suggestion(word, &names).near;
                 let near = near.first().map_or_else(String::new, |near| format!(", or did you mean `{near}`?"));
                 Err(fault(line, what, format!("use a number from 0 to {}{near}", count - 1)))
