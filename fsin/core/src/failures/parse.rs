@@ -90,16 +90,16 @@ fn list(value: &str) -> Result<Vec<Event>, SpecError> {
     value.split(',').map(|word| event(word.trim(), "")).collect()
 }
 
-/// The events of a file: one or several a line. From `#` at the beginning of a word on, a line is a comment.
+/// The events of a file: one or several a line, separated by commas or spaces; names in them may have spaces. From `#`
+/// at the beginning of a word on, a line is a comment.
 pub(super) fn lines(name: &str, text: &str) -> Result<Vec<Event>, SpecError> {
     let mut events = Vec::new();
     for (line, number) in text.lines().zip(1..) {
         let place = format!("{name}, line {number}: ");
-        for word in line.split([',', ' ', '\t']).filter(|word| !word.is_empty()) {
-            if word.starts_with('#') {
-                break;
-            }
-            events.push(event(word, &place)?);
+        let begins_word = |&at: &usize| at == 0 || line[..at].ends_with([',', ' ', '\t']);
+        let comment = line.match_indices('#').map(|(at, _)| at).find(begins_word).unwrap_or(line.len());
+        for word in line[..comment].split(',').flat_map(events_of) {
+            events.push(event(&word, &place)?);
         }
     }
     if events.is_empty() {
@@ -107,6 +107,22 @@ pub(super) fn lines(name: &str, text: &str) -> Result<Vec<Event>, SpecError> {
         return Err(SpecError::new(ErrorKind::Malformed, what, format!("{FORMS}, one a line")).of("fail"));
     }
     Ok(events)
+}
+
+/// The events of a part of a line, as written: each ends with its time, or where the next one begins.
+fn events_of(part: &str) -> Vec<String> {
+    let begins = |word: &str| KINDS.iter().chain(&["repair"]).any(|kind| word.starts_with(&format!("{kind}:")));
+    let mut events: Vec<String> = Vec::new();
+    for word in part.split_whitespace() {
+        match events.last_mut() {
+            Some(event) if !event.contains('@') && !begins(word) => {
+                event.push(' ');
+                event.push_str(word);
+            }
+            _ => events.push(word.to_owned()),
+        }
+    }
+    events
 }
 
 /// An event.

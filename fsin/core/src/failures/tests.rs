@@ -75,6 +75,12 @@ fn names_are_those_of_the_file_and_may_have_hyphens() {
     let read = lines("link:s-1-s-2@0\nlink:H3-t@4\n").unwrap();
     let error = Failures::resolve(read, &network, 1, (1, 1)).unwrap_err();
     assert!(error.to_string().contains("list.txt, line 2: `link:H3-t@4`: there is no node `t`"), "{error}");
+    let spaced = lines("class:level 1 to 2#1@20us  repair:class:level 1 to 2@9\tlink:New York-Lima@5,node:a b@7 # c\n");
+    let words: Vec<String> = spaced.unwrap().into_iter().map(|event| event.word).collect();
+    let expected = ["class:level 1 to 2#1@20us", "repair:class:level 1 to 2@9", "link:New York-Lima@5", "node:a b@7"];
+    assert_eq!(words, expected);
+    let lacks_time = lines("link:0-1 link:2-3@5\n").unwrap_err().to_string();
+    assert!(lacks_time.contains("`link:0-1`: no time is given"), "{lacks_time}");
     assert!(lines("# nothing\n").unwrap_err().to_string().contains("names no failure"));
 }
 

@@ -12,10 +12,12 @@ use fsin_core::failures::{Change, Failures, dead_ports};
 use fsin_core::messages::Messages;
 use fsin_core::network::{Injected, Measure, NetworkFailure, Notices};
 use fsin_core::stats::Receipt;
-use fsin_core::topology::{DeadLink, Topology};
+use fsin_core::topology::{DeadLink, Topology, node_name};
 use fsin_core::view::Occupancy;
+use fsin_core::words::counted;
 use trgen::catalog::SpecError;
-use trgen::{Cycle, Message};
+use trgen::phrase::Phrase;
+use trgen::{Cycle, Message, NodeId, phrase};
 
 use crate::carried::Carried;
 use crate::params::{Fairness, MILLION, Params, Paths};
@@ -99,6 +101,8 @@ pub(crate) struct Flows {
     changes: u64,
     /// \[messages\] Messages without a route; `None` where links never fail.
     lost: Option<u64>,
+    /// Where the file of the network states the routes: how many messages had none, and the ends of the first.
+    unstated: Option<(u64, [NodeId; 2])>,
 }
 
 impl Flows {
@@ -144,6 +148,7 @@ impl Flows {
             fills: 0,
             changes: 0,
             lost: (!params.failures.is_empty()).then_some(0),
+            unstated: None,
             wiring: Arc::clone(wiring),
         })
     }
@@ -213,7 +218,7 @@ impl Flows {
             }
             let short = self.params.payload().short(over.bytes);
             self.messages.abandon(slot, underway.packets, short, notices);
-            self.count_lost();
+            self.count_unrouted(&over);
             left = self.now;
         }
     }
@@ -286,6 +291,14 @@ impl Flows {
     /// Counts a lost message.
     fn count_lost(&mut self) {
         self.lost = self.lost.map(|lost| lost + 1);
+    }
+
+    /// Counts a message that is lost since it has no route.
+    fn count_unrouted(&mut self, &Message { source, destination, .. }: &Message) {
+        self.count_lost();
+        if self.routes.stated().is_some() {
+            self.unstated.get_or_insert((0, [source, destination])).0 += 1;
+        }
     }
 
     /// Takes a flow from the active ones.
@@ -504,7 +517,7 @@ impl Engine for Flows {
                 None => {
                     let waiting = self.turns.end(&message);
                     debug_assert!(waiting.is_none(), "a message that may begin has none behind it");
-                    self.count_lost();
+                    self.count_unrouted(&message);
                     return self.messages.drop_at_source(packets, short);
                 }
             },
@@ -581,6 +594,15 @@ impl Engine for Flows {
             let underway = self.messages.get(slot);
             into.waiting[underway.message.source.index()] += underway.packets;
         }
+    }
+
+    fn notes(&self) -> Vec<Phrase> {
+        let named = self.unstated.zip(self.routes.stated()).map(|((count, ends), network)| {
+            let [from, to] = ends.map(|end| node_name(network, end));
+            let messages = counted(count, "message was", "messages were");
+            phrase![("{messages} lost: the file of the network states no route for them, as from {from} to {to}")]
+        });
+        named.into_iter().collect()
     }
 
     fn figures(&self) -> Vec<(&'static Measure, f64)> {

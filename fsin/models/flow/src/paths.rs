@@ -109,6 +109,11 @@ impl Routes {
         Ok(Self { function, paths: params.paths, is_grid, seed: params.seed, parts, stated })
     }
 
+    /// The network, where its file states the routes link by link.
+    pub(crate) fn stated(&self) -> Option<&dyn Topology> {
+        self.stated.as_deref()
+    }
+
     /// What a message from host to host uses of links, other than cross traffic. `flows` is the number of flows of each
     /// link; `number` is that of the message at its source. The uses are written to `uses`, whose content is lost. `None`
     /// without a way, or if there are too many links.

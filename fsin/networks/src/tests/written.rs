@@ -1,5 +1,7 @@
 //! What is written in DOT is read back as the same network.
 
+use fsin_core::route::given::{self, Form};
+use fsin_core::route::{Routers, balance};
 use fsin_core::topology::switched::Switched;
 use fsin_core::topology::{DeadLink, Faults, TOPOLOGIES, Topology, parse, with_faults};
 use trgen::NodeId;
@@ -135,4 +137,22 @@ fn what_leads_one_way_cannot_be_read_back_in_silence() {
     let text = dot(&*parse("torus:4", 1).unwrap(), &[]);
     let error = network(&text, "graph:x".to_owned(), None).unwrap_err();
     assert!(error.to_string().contains("no edge leads back"), "{error}");
+}
+
+#[test]
+fn tables_of_routes_have_every_name_that_networks_have() {
+    let text = "source,target\nNew York,\"Rio, BR\"\n\"Rio, BR\",a>b\na>b,New York\nx,New York\n";
+    let network = read(text);
+    for name in ["New York", "Rio, BR", "a>b", "x"] {
+        assert!((0..network.nodes()).any(|node| network.name(NodeId::at(node)) == Some(name)), "{name}");
+    }
+    let routers = Routers::new(&network).unwrap();
+    let table = balance(&routers, None, 1).unwrap().table;
+    for form in [Form::Hops, Form::Paths] {
+        let [mut first, mut second] = [Vec::new(), Vec::new()];
+        given::write(&table, &routers, form, &mut first).unwrap();
+        let again = given::read(std::str::from_utf8(&first).unwrap(), &routers).unwrap();
+        given::write(&again, &routers, form, &mut second).unwrap();
+        assert_eq!(String::from_utf8(first), String::from_utf8(second));
+    }
 }

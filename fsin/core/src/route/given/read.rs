@@ -423,7 +423,10 @@ fn paths<'a>(
         if let Some((first, _)) = &given[source * endpoints + destination] {
             return Err(fault(line, format!("a second path of this pair: line {first} has one"), "leave one of them"));
         }
-        let words = values[path].split(['>', ' ']).map(str::trim).filter(|word| !word.is_empty());
+        // Names may have spaces, in a path whose nodes are separated by `>`, and of a single node.
+        let by_spaces = !values[path].contains('>') && nodes.node(line, "path:", values[path]).is_err();
+        let separator = if by_spaces { ' ' } else { '>' };
+        let words = values[path].split(separator).map(str::trim).filter(|word| !word.is_empty());
         let mut visited = words.map(|word| nodes.node(line, "path:", word)).collect::<Result<Vec<_>, _>>()?;
         let (from, to) = (routers.entry(source), routers.home(destination));
         // In a network of switches, endpoints may stand at the ends.

@@ -2,8 +2,11 @@
 
 use std::io::{self, Write};
 
+use trgen::NodeId;
+
 use super::{MAX_CHANNELS, RouteTable, Routers};
 use crate::route::proof::Network as _;
+use crate::topology::{Topology, node_name};
 
 /// Forms of a file of routes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,8 +23,27 @@ fn channels(mask: Option<u32>) -> String {
     mask.map_or_else(String::new, |mask| named(mask).collect::<Vec<_>>().join("|"))
 }
 
+/// The words for all nodes: their names, and the numbers of nodes whose names cannot stand in a row.
+fn words(topology: &dyn Topology) -> io::Result<Vec<String>> {
+    let names: Vec<String> = (0..topology.nodes()).map(|node| node_name(topology, NodeId::at(node))).collect();
+    let word = |(node, name): (usize, &String)| {
+        if !name.contains([',', '>', '\n']) && name.trim() == name {
+            return Ok(name.clone());
+        }
+        let number = node.to_string();
+        match names.iter().position(|other| *other == number) {
+            Some(other) if other != node => {
+                let what = format!("a row cannot have the name `{name}`, and `{number}` is another node: rename one");
+                Err(io::Error::other(what))
+            }
+            _ => Ok(number),
+        }
+    };
+    names.iter().enumerate().map(word).collect()
+}
+
 /// Writes the route of every pair of endpoints at different routers. Rows of hops have the port too where parallel
-/// links need it.
+/// links need it. Nodes whose names have commas or `>` stand by their numbers.
 ///
 /// # Errors
 /// Those of writing; paths over parallel links, which only rows of hops can tell apart.
@@ -34,18 +56,20 @@ pub fn write(table: &RouteTable, routers: &Routers<'_>, form: Form, out: &mut im
         Form::Paths => writeln!(out, "source,destination,path,vcs")?,
         Form::Hops => writeln!(out, "current,destination,next,vc,source{}", if has_ports { ",port" } else { "" })?,
     }
+    let words = words(routers.topology)?;
+    let of_router = |router: usize| words[routers.first + router].as_str();
     let endpoints = routers.endpoints();
     let pairs = (0..endpoints).flat_map(|source| (0..endpoints).map(move |destination| (source, destination)));
     // On butterflies a packet to its own source has a route too, which files do not state.
     for pair in pairs.filter(|(source, destination)| source != destination) {
-        let (source, destination) = (routers.endpoint_name(pair.0), routers.endpoint_name(pair.1));
-        let mut nodes = vec![routers.name(routers.entry(pair.0))];
+        let [source, destination] = [pair.0, pair.1].map(|endpoint| words[endpoint].as_str());
+        let mut nodes = vec![of_router(routers.entry(pair.0))];
         let mut sets = Vec::new();
         for (here, port, mask) in table.path(routers, pair) {
             let Some(next) = routers.next(here, port as usize) else { continue };
-            let (next, set) = (routers.name(next), channels(mask));
+            let (next, set) = (of_router(next), channels(mask));
             if form == Form::Hops {
-                let here = nodes.last().map_or("", String::as_str);
+                let here = nodes.last().copied().unwrap_or_default();
                 write!(out, "{here},{destination},{next},{set},{source}")?;
                 writeln!(out, "{}", if has_ports { format!(",{port}") } else { String::new() })?;
             }
