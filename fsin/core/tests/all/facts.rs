@@ -37,7 +37,8 @@ impl Lines {
 }
 
 /// What a topology says of itself.
-fn said(topology: &dyn Topology, again: Arc<dyn Topology>) -> String {
+fn said(shared: &Arc<dyn Topology>) -> String {
+    let topology = &**shared;
     let mut lines = Lines::default();
     let (shape, geometry) = (topology.shape(), topology.geometry());
     lines.say("spec", &(topology.spec(), geometry.sizes(), shape, topology.is_grid(), topology.is_vertex_transitive()));
@@ -66,7 +67,7 @@ fn said(topology: &dyn Topology, again: Arc<dyn Topology>) -> String {
     let ends = some(topology);
     let pairs = || ends.iter().flat_map(|&from| ends.iter().map(move |&to| (from, to)));
     lines.say("offsets", &pairs().map(|(from, to)| topology.routes(from, to)).collect::<Vec<_>>());
-    for distances in [Distances::few(again.clone()), Distances::many(again)] {
+    for distances in [Distances::few(shared.clone()), Distances::many(shared.clone())] {
         let hops = distances.map(|distances| pairs().map(|(from, to)| distances.hops(from, to)).collect::<Vec<_>>());
         lines.say("distances", &hops);
     }
@@ -123,11 +124,9 @@ fn tables(topology: &dyn Topology) -> String {
                 Err(error) => found.push(error.to_string()),
                 Ok(()) => {
                     let text = String::from_utf8(written).unwrap();
-                    let (mut again, table) = (
-                        Vec::new(),
-                        read(&text, &routers)
-                            .unwrap_or_else(|error| panic!("{} {form:?}: {error}\n{text}", topology.spec())),
-                    );
+                    let table = read(&text, &routers)
+                        .unwrap_or_else(|error| panic!("{} {form:?}: {error}\n{text}", topology.spec()));
+                    let mut again = Vec::new();
                     write(&table, &routers, form, &mut again).unwrap();
                     assert_eq!(String::from_utf8(again).unwrap(), text, "{}", topology.spec());
                     found.push(format!("{:08x} with {}", crc(&text), table.least_channels()));
@@ -144,8 +143,8 @@ fn tables(topology: &dyn Topology) -> String {
             }
         }
     }
-    let classes = (0..routers.routers()).map(|router| routers.name(router)).collect::<Vec<_>>();
-    found.push(format!("{:08x} {}", crc(&format!("{classes:?}")), routers.has_parallel_links()));
+    let names = (0..routers.routers()).map(|router| routers.name(router)).collect::<Vec<_>>();
+    found.push(format!("{:08x} {}", crc(&format!("{names:?}")), routers.has_parallel_links()));
     found.join("\n")
 }
 
@@ -163,13 +162,13 @@ fn topologies_say_what_they_said() {
         };
         let draws: Vec<u64> = (0..12).map(|number| mix2(number, 5)).collect();
         let drawn = failures::drawn(&*whole, &draws, 1_000);
-        let mut found = vec![said(&*whole, whole.clone()), tables(&*whole), failing(&whole, &drawn)];
+        let mut found = vec![said(&whole), tables(&*whole), failing(&whole, &drawn)];
         for (count, one_way) in [(1, false), (3, false), (2, true), (500, false)] {
             let faults = Faults { count, one_way, seed: 7 };
             found.push(match topology::parse_with_faults(spec, ways, &faults) {
                 Ok(damaged) => {
                     let damaged: Arc<dyn Topology> = damaged.into();
-                    said(&*damaged, damaged.clone()) + &tables(&*damaged)
+                    said(&damaged) + &tables(&*damaged)
                 }
                 Err(error) => refused(&error),
             });
