@@ -64,9 +64,7 @@ fn error(place: &str, word: &str, kind: ErrorKind, what: &str, remedy: impl Into
 /// The file that a value names: one that is no list of failures.
 #[must_use]
 pub fn file(value: &str) -> Option<&Path> {
-    let begins =
-        KINDS.iter().chain(&["repair"]).any(|kind| value.split_once(':').is_some_and(|(word, _)| word == *kind));
-    let is_list = begins || value == NONE || value.contains('@') || value.is_empty();
+    let is_list = begins_event(value) || value == NONE || value.contains('@') || value.is_empty();
     (!is_list).then(|| Path::new(value))
 }
 
@@ -109,13 +107,17 @@ pub(super) fn lines(name: &str, text: &str) -> Result<Vec<Event>, SpecError> {
     Ok(events)
 }
 
+/// True if a word begins as an event does.
+fn begins_event(word: &str) -> bool {
+    word.split_once(':').is_some_and(|(kind, _)| kind == "repair" || KINDS.contains(&kind))
+}
+
 /// The events of a part of a line, as written: each ends with its time, or where the next one begins.
 fn events_of(part: &str) -> Vec<String> {
-    let begins = |word: &str| KINDS.iter().chain(&["repair"]).any(|kind| word.starts_with(&format!("{kind}:")));
     let mut events: Vec<String> = Vec::new();
     for word in part.split_whitespace() {
         match events.last_mut() {
-            Some(event) if !event.contains('@') && !begins(word) => {
+            Some(event) if !event.contains('@') && !begins_event(word) => {
                 event.push(' ');
                 event.push_str(word);
             }

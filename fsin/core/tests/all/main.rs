@@ -111,7 +111,8 @@ fn crc(text: &str) -> u32 {
     crc32fast::hash(text.as_bytes())
 }
 
-/// The checksum of a text, which is kept in a folder below `target/tmp` for who looks at it.
+/// The checksum of a text. The text itself is written to a folder below `target/tmp`, to be read when the checksum
+/// changes.
 fn kept(folder: &str, name: &str, text: &str) -> u32 {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
     fs::create_dir_all(&folder).unwrap();

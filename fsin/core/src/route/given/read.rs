@@ -424,7 +424,7 @@ fn paths<'a>(
             return Err(fault(line, format!("a second path of this pair: line {first} has one"), "leave one of them"));
         }
         // Names may have spaces, in a path whose nodes are separated by `>`, and of a single node.
-        let by_spaces = !values[path].contains('>') && nodes.node(line, "path:", values[path]).is_err();
+        let by_spaces = !values[path].contains('>') && !nodes.names.contains_key(values[path]);
         let separator = if by_spaces { ' ' } else { '>' };
         let words = values[path].split(separator).map(str::trim).filter(|word| !word.is_empty());
         let mut visited = words.map(|word| nodes.node(line, "path:", word)).collect::<Result<Vec<_>, _>>()?;
