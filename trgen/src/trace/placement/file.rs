@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{PlacementContext, Row, Rule, needs};
 use crate::catalog::{Component, ErrorKind, Parameter, SpecError};
+use crate::geometry::Geometry;
 use crate::phrase;
 use crate::phrase::Phrase;
 use crate::units::NodeId;
@@ -29,6 +30,18 @@ pub(super) const FILE: Row = Row {
 /// \[bytes\] Size limit of a file: ten characters for each of 26 million nodes.
 const LONGEST: u64 = 256 << 20;
 
+/// The words of a line for nodes. Names that stand alone on a line, or between commas, may have blanks.
+fn words<'a>(line: &'a str, geometry: &Geometry) -> Vec<&'a str> {
+    let is_node = |word: &str| geometry.find(word).is_ok();
+    let line = line.split('#').next().unwrap_or("").trim();
+    if is_node(line) {
+        return vec![line];
+    }
+    let parts = line.split([',', ';']).map(str::trim);
+    let of_part = |part: &'a str| if is_node(part) { vec![part] } else { part.split_whitespace().collect() };
+    parts.flat_map(of_part).collect()
+}
+
 /// The nodes listed in a file, one for each task.
 pub(super) fn listed(path: &Path, context: &PlacementContext<'_>) -> Result<Vec<NodeId>, SpecError> {
     let PlacementContext { geometry, tasks, .. } = *context;
@@ -49,8 +62,7 @@ pub(super) fn listed(path: &Path, context: &PlacementContext<'_>) -> Result<Vec<
     let mut line_of = vec![0_u64; geometry.nodes()];
     let mut found = Vec::with_capacity(tasks);
     for (number, line) in (1..).zip(text.lines()) {
-        let words = line.split('#').next().unwrap_or("");
-        for word in words.split([' ', '\t', ',', ';', '\r']).filter(|word| !word.is_empty()) {
+        for word in words(line, geometry) {
             let refuse = |kind, what: String, remedy: Phrase| {
                 SpecError::new(kind, format!("{shown}, line {number}: {what}"), remedy)
             };

@@ -293,6 +293,7 @@ impl Placement {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::geometry::NodeNames;
 
     fn grid(sizes: &[u32]) -> Geometry {
         Geometry::new(sizes).unwrap()
@@ -359,6 +360,12 @@ mod tests {
         let write = |text: &str| std::fs::write(&path, text).unwrap();
         write("# the far ones\n7, 5\n\n3 # and\n1 0\n");
         assert_eq!(placed(&spec, 4, &[8]), [7, 5, 3, 1]);
+        let names = ["New York", "Rio, BR", "Ulm"].into_iter().zip([4, 2, 6]);
+        let endpoints = names.map(|(name, node)| (name.to_owned(), NodeId(node))).collect();
+        let named = grid(&[8]).with_names(NodeNames { endpoints, numbers: None });
+        write("Rio, BR\nUlm, New York # far\n\t3 0\r\n");
+        assert_eq!(place(&spec, 5, &named, 1).unwrap(), [2, 6, 4, 3, 0].map(NodeId));
+        write("7, 5\n\n3 # and\n1 0\n");
         let refused = |tasks: usize, said: &str| {
             let refusal = place(&spec, tasks, &grid(&[8]), 1).unwrap_err().to_string();
             assert!(refusal.contains(said), "{refusal}");
